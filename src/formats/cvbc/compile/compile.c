@@ -1,5 +1,6 @@
-/* The compiler as a whole: words, errors, and the order of its phases. Every phase goes on after an error, so that one
- * run tells all of them; code is made only of a tree without errors. */
+/* Runs the compiler: reads words, reports errors, and runs the phases in their order. Every
+ * phase continues after an error, so that one run reports all errors. Code is made only from a
+ * tree without errors. */
 #include "cvbc/compile/compile.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,8 +13,6 @@
 #include "cvbc/compile/text/preprocess.h"
 
 enum { NESTING_MAX = 200 };
-
-/* ---- words ---- */
 
 const struct word *compiler_word(const struct compiler *c) { return &c->words.at[c->pos]; }
 
@@ -38,7 +37,8 @@ bool compiler_accept(struct compiler *c, uint32_t sign)
 bool compiler_expect(struct compiler *c, uint32_t sign, const char *what)
 {
     if (compiler_accept(c, sign)) return true;
-    /* What is missing after the end of a line is told there, as C compilers do. */
+    /* If something is missing after the end of a line, the error names the end of that line, as
+     * in C compilers. */
     const struct word *w = compiler_word(c), *before = w - (c->pos > 0);
     bool ended = sign == ';' && c->pos && before->line && before->line < w->line;
     uint32_t offset = ended ? before->offset + before->size : w->offset;
@@ -53,8 +53,6 @@ penta_bytes compiler_text(const struct compiler *c, const struct word *w)
 {
     return bytes_slice(c->words.text, w->offset, w->size);
 }
-
-/* ---- errors and limits ---- */
 
 static void compiler_report(struct compiler *c, penta_error *err)
 {
@@ -72,7 +70,8 @@ bool compiler_error(struct compiler *c, uint32_t code, uint32_t offset, const ch
     return false;
 }
 
-/* Offers a name for "did you mean". Names with __ belong to the library. */
+/* Offers a name for "did you mean". Names with __ belong to the library, so they are not
+ * offered. */
 static void compiler_offer(struct compiler *c, struct suggest *near, penta_bytes name)
 {
     char text[64];
@@ -129,7 +128,7 @@ void compiler_leave(struct compiler *c) { c->nesting--; }
 bool compiler_no_memory(struct compiler *c)
 {
     c->failed = true;
-    c->errors = ERRORS_MAX; /* ends the work */
+    c->errors = ERRORS_MAX; /* With this number of errors the work ends. */
     return false;
 }
 
@@ -151,9 +150,8 @@ void *compiler_array(struct compiler *c, size_t count, size_t size)
     return made;
 }
 
-/* ---- the phases ---- */
-
-/* Reads the words of a part of the text and adds them. `line`: whether they count as lines of the sketch. */
+/* Reads the words of a part of the text and adds them. `line` tells whether they count as lines
+ * of the sketch. */
 static bool compile_scan(struct compiler *c, struct words *all, size_t *capacity, size_t offset,
                          size_t size, bool line, penta_error *err)
 {
@@ -172,7 +170,8 @@ static bool compile_scan(struct compiler *c, struct words *all, size_t *capacity
     return ok;
 }
 
-/* Reads the words of the sketch, of each of its headers, and of the library, with an end mark after each. */
+/* Reads the words of the sketch, of each of its headers, and of the library, with an end mark
+ * after each. */
 static bool compile_read(struct compiler *c, penta_error *err)
 {
     struct sources *s = &c->sources;
@@ -197,7 +196,8 @@ static bool compile_read(struct compiler *c, penta_error *err)
     return ok;
 }
 
-/* Parses the functions of the library that are wanted, also by other functions of the library. */
+/* Parses the functions of the library that are needed, including those that other library
+ * functions need. */
 static void compile_library(struct compiler *c)
 {
     for (size_t i = 0; i < c->function_count && !c->errors; i++) {
@@ -207,7 +207,7 @@ static void compile_library(struct compiler *c)
     }
 }
 
-/* Every function that is called must be there. */
+/* Reports functions that are called but not defined. */
 static void compile_complete(struct compiler *c)
 {
     for (size_t i = 0; i < c->function_count; i++) {
@@ -249,7 +249,7 @@ const char *cvbc_folder(const char *file, char folder[CVBC_FOLDER_BYTES])
     return folder;
 }
 
-/* Errors in a header are told at the line that includes it. */
+/* Reports an error in a header at the line that includes the header. */
 static void compile_placed(void *user, const penta_error *finding)
 {
     struct compiler *c = user;

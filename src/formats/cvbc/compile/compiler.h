@@ -1,6 +1,7 @@
-/* What the files of the compiler share. A sketch becomes words (text/), a tree with types (parse/, by the rules of
- * tree/operators.c), and instructions (code/): places of variables, code, a file. compile.c runs all of it; library/
- * has what is written in the language of sketches. */
+/* The structs and functions that the files of the compiler share. A sketch becomes words
+ * (text/), then a tree with types (parse/, by the rules of tree/operators.c), then instructions
+ * (code/): places of variables, code, a file. compile.c runs all of it; library/ has functions
+ * that are written in the language of sketches. */
 #pragma once
 #include "cvbc/compile/compile.h"
 #include "cvbc/compile/text/lexer.h"
@@ -17,11 +18,11 @@ struct emitted { /* an instruction; to_label: immediate is the number of a label
     bool to_label;
     uint32_t immediate, line;
 };
-struct region { /* the instructions of a loop; rounds: how often it runs, 0 when unknown */
+struct region { /* the instructions of a loop; rounds: how often it runs, or 0 if unknown */
     uint32_t first, last, rounds;
 };
-struct found_function { /* a definition that the first look over the words has seen */
-    size_t word;        /* where its declaration begins */
+struct found_function { /* a definition found by the first pass over the words */
+    size_t word;        /* the word at which its declaration begins */
     penta_bytes name;
     bool used;
 };
@@ -34,13 +35,16 @@ struct compiler {
     const struct cvbc_compilation *how;
     struct sources sources;
     struct words words;
-    size_t pos;           /* the next word */
-    size_t library;       /* the first word of the library */
-    uint32_t source_size; /* of the sketch and its headers; the text of the library follows */
-    struct findings *findings, *told; /* told: of the caller; findings passes to it */
+    size_t pos;     /* index of the next word */
+    size_t library; /* index of the first word of the library */
+    /* Size of the sketch and its headers; the text of the library comes after them. */
+    uint32_t source_size;
+    /* told: the findings of the caller, to which those in `findings` are passed. */
+    struct findings *findings, *told;
     struct arena arena;
-    bool failed; /* memory ran out */
-    union {      /* stands for what memory had no room for, until the work ends */
+    bool failed; /* true if memory has run out */
+    /* Spare memory for an item of the tree, used from the time when memory has run out. */
+    union {
         struct node node;
         struct symbol symbol;
         struct function function;
@@ -50,7 +54,7 @@ struct compiler {
     } spare;
     unsigned errors, nesting, parameter_lists;
 
-    /* names */
+    /* The fields below are about names. */
     struct symbol **symbols;
     size_t symbol_count, symbol_capacity;
     struct name_index symbol_names;
@@ -61,27 +65,29 @@ struct compiler {
     size_t record_count, record_capacity;
     struct function **functions;
     size_t function_count, function_capacity;
-    struct symbol **lasting; /* variables that live as long as the program, in order */
+    struct symbol **lasting; /* variables that exist as long as the program, in order */
     size_t lasting_count, lasting_capacity;
-    struct node **modes; /* the pins of pinMode */
+    struct node **modes; /* the pins that pinMode has as arguments */
     size_t mode_count, mode_capacity;
-    struct symbol **locals; /* all others */
+    struct symbol **locals; /* all other variables */
     size_t local_count, local_capacity;
 
-    /* the function that is parsed or made */
-    struct function *inside;  /* NULL in an initialiser of the file */
-    struct node **breakables; /* the loops and switches around a statement */
+    /* The fields below are about the function that is being parsed or compiled. */
+    struct function *inside;  /* NULL in an initialiser outside of functions */
+    struct node **breakables; /* the loops and switches around the current statement */
     size_t breakable_count, breakable_capacity;
 
-    /* memory that pointers reach: LINE_WORDS words an array, from array `memory_first` to the last */
+    /* Pointers reach this memory: LINE_WORDS words of each array, from array `memory_first` to
+     * the last one. */
     bool memory, strings_used;
-    bool mixed; /* a pointer reads numbers with another sign than they were written with */
+    /* True if a pointer may read numbers with another sign than they were written with. */
+    bool mixed;
     uint32_t slots, arrays, array_words[CVBC_ARRAYS], memory_first, memory_words, heap_first;
 
-    /* code */
+    /* The fields below are about the code. */
     struct emitted *code;
     size_t code_count, code_capacity;
-    uint32_t *labels; /* for each label the instruction after it */
+    uint32_t *labels; /* per label: the instruction after it */
     size_t label_count, label_capacity;
     struct region *loops;
     size_t loop_count, loop_capacity;
@@ -91,108 +97,123 @@ struct compiler {
     penta_bytes *strings;
     size_t string_count, string_capacity;
     struct code_loop *loop;
-    int32_t depth;        /* words that were pushed since the start of the function */
-    uint32_t line;        /* of the source, for the instructions that come */
-    int32_t loaded;       /* the depth below which NODE_LOADED lies */
+    int32_t depth;        /* number of words that were pushed since the start of the function */
+    uint32_t line;        /* line of the source for the next instructions */
+    int32_t loaded;       /* depth of the stack below which the value of NODE_LOADED is */
     uint32_t load, store; /* labels of the functions that read and write memory by address */
-    size_t body;          /* the first instruction of a function */
+    size_t body;          /* the first instruction of the current function */
 };
 
-/* compile.c: words, errors, memory */
+/* compile.c has words, errors and memory. */
 const struct word *compiler_word(const struct compiler *c);
-bool compiler_is(const struct compiler *c, const char *name); /* the next word */
+/* Tells whether the next word is this name. */
+bool compiler_is(const struct compiler *c, const char *name);
 bool compiler_sees(const struct compiler *c, uint32_t sign);
 bool compiler_accept(struct compiler *c, uint32_t sign);
 bool compiler_expect(struct compiler *c, uint32_t sign, const char *what);
 bool compiler_error(struct compiler *c, uint32_t code, uint32_t offset, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* An error, after which "did you mean" names the nearest name in sight. */
+/* Reports an unknown name; "did you mean" is followed by the nearest name in scope. */
 bool compiler_unknown(struct compiler *c, const struct word *name, const char *what, bool is_type);
-bool compiler_enter(struct compiler *c); /* goes one level deeper; false when that is too deep */
+/* Goes one level deeper; returns false if that is too deep. */
+bool compiler_enter(struct compiler *c);
 void compiler_leave(struct compiler *c);
-bool compiler_no_memory(struct compiler *c); /* notes that memory ran out; false */
-/* Before some words are compiled: whether the work is over. Then the text ends here. */
+bool compiler_no_memory(struct compiler *c); /* records that memory ran out; returns false */
+/* Tells whether the work is over. It is called before some words are compiled; if it returns
+ * true, the text ends here. */
 bool compiler_over(struct compiler *c);
-/* Zeroed memory for one thing of the tree. When memory ran out, the spare one; the work then ends soon. */
+/* Returns memory for one item of the tree, filled with zeros. If memory ran out, it returns the
+ * spare item, and the work ends soon. */
 void *compiler_new(struct compiler *c, size_t size);
-void *compiler_array(struct compiler *c, size_t count, size_t size); /* NULL: no memory */
+/* Returns NULL if memory ran out. */
+void *compiler_array(struct compiler *c, size_t count, size_t size);
 penta_bytes compiler_text(const struct compiler *c, const struct word *w);
 #define COMPILER_GROW(c, items, count, capacity)                                                   \
     (ARRAY_RESERVE(items, capacity, (count) + 1) || compiler_no_memory(c))
 #define WORD_ARG(c, w)                                                                             \
     (int)((w)->size > 40 ? 40 : (w)->size), (const char *)(c)->words.text.data + (w)->offset
 
-/* scope.c: names */
+/* scope.c has names and scopes. */
 struct symbol *scope_add(struct compiler *c, const struct word *name, enum symbol_kind kind,
                          const struct type *type);
 struct symbol *scope_find(struct compiler *c, const struct word *name);
 bool scope_twice(const struct compiler *c, const struct word *name, size_t scope);
 void scope_close(struct compiler *c, size_t scope);
 void scope_find_functions(struct compiler *c, size_t from, bool library);
-/* A function of the library, which is compiled because something needs it. NULL when there is none. */
+/* Returns a function of the library, which is compiled because something needs it, or NULL if
+ * there is none. */
 struct function *scope_library(struct compiler *c, const char *name);
-void scope_want(struct compiler *c, struct function *f); /* notes a call of it */
+void scope_want(struct compiler *c, struct function *f); /* records that the function is called */
 
-/* types_read.c */
+/* The declarations below belong to types_read.c. */
 struct specifiers { /* the words before a declared name */
     const struct type *type;
     bool is_static, is_typedef, is_constant;
 };
 bool compiler_is_type(struct compiler *c, const struct word *w);
 bool compiler_specifiers(struct compiler *c, struct specifiers *out);
-/* Reads * & ( ) [ ] and a name around a type. name is NULL when there is none. parameters: the names of the parameters
- * of a function, may be NULL. */
+/* Reads * & ( ) [ ] and a name around a type. *name becomes NULL if there is no name.
+ * `parameters` gets the names of the parameters of a function, and may be NULL. */
 struct parameter_names {
     const struct word *at[256];
     uint32_t count;
 };
 bool compiler_declarator(struct compiler *c, const struct type *base, const struct word **name,
                          const struct type **type, struct parameter_names *names);
-bool compiler_type_name(struct compiler *c, const struct type **out); /* of a conversion */
-bool compiler_refused(struct compiler *c, const struct word *w); /* reports what is not there */
-void compiler_type_words(struct suggest *near);                  /* offers int, byte and the like */
+/* Reads the type of a conversion. */
+bool compiler_type_name(struct compiler *c, const struct type **out);
+/* Reports a word that the language does not have. */
+bool compiler_refused(struct compiler *c, const struct word *w);
+/* Offers int, byte and similar words. */
+void compiler_type_words(struct suggest *near);
 const struct type *type_pointer_to(struct compiler *c, const struct type *of);
 
-/* declarations.c */
+/* The declarations below belong to declarations.c. */
 bool compiler_top_level(struct compiler *c);
 /* Appends the declarations to a block. */
 bool compiler_local_declaration(struct compiler *c, size_t scope, struct node *block);
 bool compiler_parse_body(struct compiler *c, struct function *f, struct parameter_names *names);
-/* Reads a function whose declaration begins at a word: its head, or all of it. */
+/* Reads a function whose declaration begins at a word: only its head, or all of it if `body` is
+ * true. */
 bool compiler_function_at(struct compiler *c, size_t word, bool body);
-/* initialisers.c */
+/* The declaration below belongs to initialisers.c. */
 bool compiler_initialise(struct compiler *c, struct symbol *s);
 
-/* statements.c */
+/* The declarations below belong to statements.c. */
 bool compiler_block(struct compiler *c, struct node *block);
 void compiler_recover(struct compiler *c); /* skips to the end of a statement */
 void node_add(struct compiler *c, struct node *to, struct node *item);
 
-/* expressions.c: never NULL; NODE_WRONG after an error */
-struct node *compiler_expression(struct compiler *c); /* takes commas */
-struct node *compiler_assignment(struct compiler *c); /* takes none */
+/* expressions.c reads expressions. Its functions never return NULL; after an error they return a
+ * NODE_WRONG. */
+/* Reads an expression, which may contain commas. */
+struct node *compiler_expression(struct compiler *c);
+struct node *compiler_assignment(struct compiler *c); /* reads an expression without commas */
 bool compiler_constant_expression(struct compiler *c, uint32_t *value);
 bool compiler_literal(struct compiler *c, penta_bytes *text); /* reads adjacent strings as one */
-bool compiler_declares(struct compiler *c); /* whether a declaration begins here */
+bool compiler_declares(struct compiler *c); /* tells whether a declaration begins here */
 
-/* calls.c */
+/* The declarations below belong to calls.c. */
 struct node *compiler_call(struct compiler *c, const struct word *name);
 struct node *call_host(struct compiler *c, const char *function, const struct word *name,
                        struct node *a, struct node *b);
 struct node *compiler_method(struct compiler *c, struct node *object, const struct word *name);
-bool compiler_is_object(struct compiler *c, const struct word *w); /* Serial, Serial1 .. */
+/* Tells whether a word is an object such as Serial or Serial1. */
+bool compiler_is_object(struct compiler *c, const struct word *w);
 struct node *compiler_object_method(struct compiler *c, const struct word *object);
 
-/* operators.c: checks and makes expressions */
+/* operators.c checks expressions and makes their nodes. */
 struct node *node_new(struct compiler *c, enum node_kind kind, uint32_t offset);
 struct node *node_wrong(struct compiler *c);
 struct node *node_number(struct compiler *c, const struct type *t, uint32_t value, uint32_t offset);
 struct node *node_text(struct compiler *c, penta_bytes text, uint32_t offset);
 struct node *node_variable(struct compiler *c, struct symbol *s, uint32_t offset);
-struct node *node_value(struct compiler *c, struct node *n); /* an object as a value */
-struct node *node_truth(struct compiler *c, struct node *n); /* for conditions: a word, 0 or not */
+struct node *node_value(struct compiler *c, struct node *n); /* makes a value of an object */
+/* Makes a condition: a word that is 0 or not. */
+struct node *node_truth(struct compiler *c, struct node *n);
 struct node *node_convert(struct compiler *c, struct node *n, const struct type *to);
-/* As node_convert, where C converts without being told; else an error: "argument 1 of f is .., not .." */
+/* Does what node_convert does if C converts implicitly. Otherwise it reports an error: "argument
+ * 1 of f is .., not .." */
 struct node *node_assignable(struct compiler *c, struct node *n, const struct type *to,
                              const char *what);
 struct node *node_unary(struct compiler *c, uint32_t sign, struct node *a, uint32_t offset);
@@ -205,7 +226,7 @@ struct node *node_choice(struct compiler *c, struct node *a, struct node *b, str
 struct node *node_assign(struct compiler *c, uint32_t sign, struct node *a, struct node *b,
                          uint32_t offset);
 struct node *node_step(struct compiler *c, bool up, bool post, struct node *a, uint32_t offset);
-/* object = value, in which NODE_LOADED stands for the value that it has. */
+/* Makes object = value. In `value`, NODE_LOADED stands for the old value of the object. */
 struct node *node_update(struct compiler *c, struct node *object, struct node *value,
                          uint32_t offset);
 struct node *node_address(struct compiler *c, struct node *a, uint32_t offset);
@@ -217,63 +238,65 @@ struct node *node_helper(struct compiler *c, const char *name, const struct type
 bool node_has_place(const struct node *n);
 bool node_is_known(const struct node *n);
 
-/* layout.c */
+/* The declaration below belongs to layout.c. */
 void compiler_layout(struct compiler *c);
 
-/* code.c: instructions */
+/* code.c emits instructions. */
 void code_emit(struct compiler *c, uint8_t opcode, uint8_t flags, uint32_t immediate);
-void code_op(struct compiler *c, uint8_t opcode, uint32_t immediate); /* counts the stack, too */
+/* Emits an instruction and counts its words on the stack. */
+void code_op(struct compiler *c, uint8_t opcode, uint32_t immediate);
 void code_constant(struct compiler *c, uint32_t value);
-uint32_t code_label(struct compiler *c); /* a new one, which is put later */
+uint32_t code_label(struct compiler *c); /* makes a new label, which is placed later */
 void code_put(struct compiler *c, uint32_t label);
 void code_jump(struct compiler *c, uint8_t opcode, uint32_t label);
 void code_call(struct compiler *c, uint32_t label);
-void code_trap(struct compiler *c); /* ends the program with MEMORY_BOUNDS */
+void code_trap(struct compiler *c); /* emits code that ends the program with MEMORY_BOUNDS */
 void code_printf(struct compiler *c, penta_bytes text, uint32_t count);
 uint32_t code_text_address(struct compiler *c, penta_bytes text);
 void code_frame_load(struct compiler *c, int32_t word);
 void code_frame_store(struct compiler *c, int32_t word);
-/* code_places.c */
+/* The declarations below belong to code_places.c. */
 struct place {
     enum { PLACE_SLOT, PLACE_FRAME, PLACE_ARRAY, PLACE_MEMORY } kind;
     uint32_t array;
-    int32_t at;   /* slot, word of the frame, or index in the array */
-    bool dynamic; /* the index, or of PLACE_MEMORY the address, lies on the stack */
+    int32_t at;   /* number of a slot, word of the frame, or index in the array */
+    bool dynamic; /* true if the index, or for PLACE_MEMORY the address, is on the stack */
 };
 void code_place(struct compiler *c, const struct node *n, struct place *p);
 struct place code_place_of(const struct symbol *s, uint32_t word);
 void code_address(struct compiler *c, const struct node *n);
-void code_load(struct compiler *c, const struct place *p); /* takes what lies on the stack */
-/* Stores the word below what lies on the stack, and takes both. */
+/* Removes the index or address from the stack. */
+void code_load(struct compiler *c, const struct place *p);
+/* Stores the word that is below the index or address, and removes both from the stack. */
 void code_store(struct compiler *c, const struct place *p);
-/* code_values.c */
+/* The declarations below belong to code_values.c. */
 void code_value(struct compiler *c, const struct node *n);
 void code_bound(struct compiler *c, const struct type *from, const struct type *to);
-void code_effects(struct compiler *c, const struct node *n); /* leaves nothing */
+void code_effects(struct compiler *c, const struct node *n); /* leaves nothing on the stack */
 void code_assign(struct compiler *c, const struct node *n, bool wanted);
-/* code_records.c */
+/* The declarations below belong to code_records.c. */
 void code_record_assign(struct compiler *c, const struct node *n, bool wanted);
 void code_record_value(struct compiler *c, const struct node *n);
-void code_string_release(struct compiler *c); /* in place of POP */
+void code_string_release(struct compiler *c); /* used for Strings instead of POP */
 bool code_string_owned(const struct node *n);
 void code_string_assign(struct compiler *c, const struct node *n, bool wanted);
 void code_string_value(struct compiler *c, const struct node *n, bool owned);
-/* code_calls.c */
+/* The declarations below belong to code_calls.c. */
 void code_calls(struct compiler *c, const struct node *n);
 void code_print(struct compiler *c, const struct node *n);
-/* code_statements.c */
+/* The declarations below belong to code_statements.c. */
 void code_statement(struct compiler *c, const struct node *n);
 void code_declare(struct compiler *c, const struct symbol *s);
 void code_function(struct compiler *c, struct function *f);
-/* code_memory.c */
+/* The declaration below belongs to code_memory.c. */
 void code_memory(struct compiler *c);
 
-/* start.c: the function that the machine starts with */
+/* start.c makes the function with which the machine starts. */
 void compiler_start(struct compiler *c);
-/* output.c */
+/* The declaration below belongs to output.c. */
 void compiler_output(struct compiler *c, struct cvbc_build *b, struct writer *debug);
 
-/* The library: library.c, library_float.c, library_string.c. */
+/* library.c, library_float.c and library_string.c have the source text of the library. */
 extern const char *const cvbc_library_base, *const cvbc_library_float, *const cvbc_library_string;
-extern const char
-    *const compiler_call_names[]; /* of the calls that are not in the library; ends with NULL */
+/* Names of the calls that are not in the library; the list ends with NULL. */
+extern const char *const compiler_call_names[];
