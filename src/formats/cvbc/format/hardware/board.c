@@ -5,7 +5,7 @@
 #include "base/bytes.h"
 #include "cvbc/format/hardware/hardware.h"
 
-/* ---- whether a program fits ---- */
+/* The functions below check whether a program fits. */
 
 static const char *board_named(const char *field, uint64_t value)
 {
@@ -13,8 +13,8 @@ static const char *board_named(const char *field, uint64_t value)
     return name ? name : "unknown";
 }
 
-/* Reports each instance or channel of a mask that the board does not have. Bit 0 is number `first`, because UARTs,
- * I2Cs, SPIs and timers are counted from 1 (CVBC 3.6). */
+/* Reports each instance or channel of a mask that the board does not have. Bit 0 is number
+ * `first`, because UARTs, I2Cs, SPIs and timers are counted from 1 (CVBC 3.6). */
 static void check_instances(const struct cvbc_core *c, const struct cvbc_board *b, uint64_t at,
                             struct findings *f)
 {
@@ -129,10 +129,8 @@ void cvbc_board_check(const struct cvbc_module *m, const struct cvbc_board *b, u
                      (unsigned)m->meta.core.max_stack_depth_words, (unsigned long long)stack);
 }
 
-/* ---- logical pins ---- */
-
-/* Finds a pin in the TLVs of the custom metadata (CVBC 3.11), where type 1 has pairs {logical pin, pin record}.
- * `*maps`: there are such pairs. */
+/* Finds a pin in the TLVs of the custom metadata (CVBC 3.11), where type 1 has pairs {logical
+ * pin, pin record}. *maps becomes true if there are such pairs. */
 static bool pin_of_custom(const struct cvbc_metadata *m, unsigned logical, size_t *record,
                           bool *maps)
 {
@@ -162,7 +160,7 @@ bool cvbc_board_record(const struct cvbc_metadata *m, unsigned logical, size_t *
     size_t found = 0;
     bool maps = false;
     if (pin_of_custom(m, logical, record, &maps)) return true;
-    if (maps && m->enforced) return false; /* a map is then all that there is */
+    if (maps && m->enforced) return false; /* If there is a map, only its pins are declared. */
     for (size_t i = 0; i < m->pin_count; i++)
         if (m->pins[i].pin_number == logical) {
             *record = i;

@@ -1,5 +1,5 @@
-/* Knows boards by name and reads board files (CVBC 19.2). The boards with a name are such files too, those of the folder
- * boards/, which the build puts into the library. */
+/* Finds boards by name and reads board files (CVBC 19.2). The boards that have names are files
+ * in the folder boards/, which the build puts into the library. */
 #include <ctype.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "base/suggest.h"
 #include "cvbc/format/hardware/board.h"
 
-/* For each board the text of its file, which cmake/embed.cmake writes. */
+/* For each board, cmake/embed.cmake writes the text of its file as one of these arrays. */
 #define BOARD(word, id)                                                                            \
     extern const unsigned char cvbc_board_##id[];                                                  \
     extern const size_t cvbc_board_##id##_size;
@@ -34,10 +34,8 @@ penta_bytes cvbc_board_text(size_t i)
     return i < BOARDS ? (penta_bytes){boards[i].text, *boards[i].size} : (penta_bytes){0};
 }
 
-/* ---- values ---- */
-
 static const struct {
-    const char *key, *field; /* field: the field whose words it takes, or NULL */
+    const char *key, *field; /* field: the field whose words the value may be, or NULL */
     size_t offset;
     /* clang-format off */
 } keys[] = {
@@ -53,14 +51,15 @@ static const struct {
 /* clang-format on */
 enum { KEYS = sizeof keys / sizeof *keys };
 
-/* The busses whose pins a board names, and how many pins each has. */
+/* These are the busses whose pins a board names, and the number of pins that each has. */
 static const struct {
     const char *key;
     uint8_t pins;
 } busses[] = {
     [CVBC_BUS_UART] = {"uart", 2}, [CVBC_BUS_I2C] = {"i2c", 2}, [CVBC_BUS_SPI] = {"spi", 3}};
 
-/* The reading of one file: the board, what was said already, and the line for messages. */
+/* The state of reading one file: the board, the keys that were read already, and the line for
+ * messages. */
 struct board_reading {
     struct cvbc_board *b;
     bool seen[KEYS], named;
@@ -113,8 +112,6 @@ static bool word_place(penta_bytes word, struct cvbc_place *out)
     return true;
 }
 
-/* ---- lines ---- */
-
 static bool line_library(struct board_reading *r, uint64_t at, penta_bytes text)
 {
     char line[64] = "";
@@ -129,7 +126,7 @@ static bool line_library(struct board_reading *r, uint64_t at, penta_bytes text)
     return true;
 }
 
-/* Reads `UNIT.CHANNEL`, of which only that it is there matters here. */
+/* Reads `UNIT.CHANNEL`. Its values are not used. */
 static bool word_unit(penta_bytes word)
 {
     const uint8_t *dot = word.size ? memchr(word.data, '.', word.size) : NULL;
@@ -139,7 +136,7 @@ static bool word_unit(penta_bytes word)
            word_number(bytes_slice(word, at + 1, word.size), 255, &n);
 }
 
-/* pin = LOGICAL PLACE [adc=CHANNEL] [pwm=UNIT.CHANNEL] [af=NUMBER] */
+/* Reads a line pin = LOGICAL PLACE [adc=CHANNEL] [pwm=UNIT.CHANNEL] [af=NUMBER]. */
 static bool line_pin(struct board_reading *r, uint64_t at, penta_bytes rest)
 {
     penta_bytes first = board_word(&rest), place = board_word(&rest), word;
@@ -168,7 +165,7 @@ static bool line_pin(struct board_reading *r, uint64_t at, penta_bytes rest)
     return true;
 }
 
-/* uart = NUMBER TX RX, i2c = NUMBER SDA SCL, spi = NUMBER MOSI MISO SCK */
+/* Reads a line uart = NUMBER TX RX, i2c = NUMBER SDA SCL or spi = NUMBER MOSI MISO SCK. */
 static bool line_bus(struct board_reading *r, uint64_t at, size_t kind, penta_bytes rest)
 {
     struct cvbc_board *b = r->b;
@@ -220,7 +217,7 @@ static bool line_field(struct board_reading *r, uint64_t at, penta_bytes key, pe
     return near.best ? error_note(r->err, "did you mean '%s'?", near.best) : false;
 }
 
-/* ---- the whole file ---- */
+/* The functions below read a whole file. */
 
 static bool place_exists(const struct cvbc_board *b, struct cvbc_place p)
 {

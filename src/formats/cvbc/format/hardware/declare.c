@@ -1,6 +1,6 @@
-/* Derives declarations from a program and writes them into a build (CVBC 14.5.4): features, instances, pins, the needs for
- * memory, and the switch of minor version 3. Compares what the user declared with what the program uses, and both with the
- * board. */
+/* Finds what a program must declare and writes it into a build (CVBC 14.5.4): features,
+ * instances, pins, the needs for memory, and the switch of minor version 3. It compares what the
+ * user declared with what the program uses, and both with the board. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "cvbc/format/hardware/hardware.h"
 
 enum { REASON = 120 };
-enum { GPIO = 1, PWM_OUT = 9, ADC_IN, INTERRUPT = 12 }; /* pin_function */
-enum { INPUT = 1, OUTPUT, ALTERNATE, ANALOG };          /* pin_mode */
+enum { GPIO = 1, PWM_OUT = 9, ADC_IN, INTERRUPT = 12 }; /* values of pin_function */
+enum { INPUT = 1, OUTPUT, ALTERNATE, ANALOG };          /* values of pin_mode */
 enum { SPECIAL = CVBC_PIN_PWM | CVBC_PIN_ADC | CVBC_PIN_INTERRUPT };
 
 struct declaring {
@@ -20,18 +20,16 @@ struct declaring {
     struct cvbc_program p;
     struct cvbc_uses uses;
     struct cvbc_flow flow;
-    uint32_t features, heap; /* heap: words of arrays */
+    uint32_t features, heap; /* heap: number of words in arrays */
     uint8_t uarts, channels;
     struct {
-        uint32_t first; /* the first instruction that uses it */
+        uint32_t first; /* the first instruction that uses the pin */
         uint8_t abilities, pull;
     } pins[CVBC_LOGICAL_PINS];
     bool good;
 };
 
-/* ---- messages ---- */
-
-/* Finds the line of an instruction in the source, by the debug tables. */
+/* Finds the source line of an instruction in the debug tables. */
 static bool declare_line(const struct declaring *d, uint32_t at, uint64_t *offset)
 {
     struct cvbc_debug_tables t = cvbc_debug_split(d->how->debug);
@@ -66,7 +64,7 @@ static void declare_wrong(struct declaring *d, uint32_t code, uint32_t at, const
     findings_pass(d->how->f, &e);
 }
 
-/* ---- what the program uses ---- */
+/* The functions below find what the program uses. */
 
 static void declare_use(struct declaring *d, const struct cvbc_used *u)
 {
@@ -93,7 +91,7 @@ static void declare_use(struct declaring *d, const struct cvbc_used *u)
     }
 }
 
-/* Adds the elements of the arrays whose size is the PUSH before. */
+/* Adds the elements of arrays whose size is the number that the PUSH before gives. */
 static void declare_heap(struct declaring *d)
 {
     for (size_t i = 1; i < d->p.count; i++) {
@@ -102,8 +100,6 @@ static void declare_heap(struct declaring *d)
             d->heap += before.opcode == CVBC_OP_PUSH ? before.immediate : 64;
     }
 }
-
-/* ---- the board ---- */
 
 static void declare_fits(struct declaring *d)
 {
@@ -121,7 +117,7 @@ static void declare_fits(struct declaring *d)
                 cvbc_board_lacks(board, u->use, u->abilities, pin, NULL, reason)) {
                 declare_wrong(d, CVBC_TARGET, u->at, reason, NULL);
                 if (!(board->features & bit))
-                    told |= bit; /* one message for each fault */
+                    told |= bit; /* Each fault gets only one message. */
                 else
                     told_pins |= UINT64_C(1) << pin;
             }
@@ -143,8 +139,6 @@ static void declare_fits(struct declaring *d)
     }
 }
 
-/* ---- pins ---- */
-
 static uint8_t function_of(uint8_t abilities)
 {
     if (abilities & CVBC_PIN_PWM) return PWM_OUT;
@@ -161,7 +155,8 @@ static uint8_t mode_of(uint8_t abilities)
     return INPUT;
 }
 
-/* Writes the record of a pin, and with a board that maps pins the pair of logical pin and record. */
+/* Writes the record of a pin, and on a board that maps pins also the pair of logical pin and
+ * record. */
 static bool declare_record(struct declaring *d, unsigned logical, struct writer *pairs,
                            struct cvbc_place places[CVBC_LOGICAL_PINS], unsigned *count)
 {
@@ -174,7 +169,8 @@ static bool declare_record(struct declaring *d, unsigned logical, struct writer 
     unsigned at = 0;
     while (at < *count && (places[at].port != place.port || places[at].pin != place.pin)) at++;
     if (at == *count) {
-        for (unsigned i = logical + 1; maps && i < CVBC_LOGICAL_PINS; i++) { /* other names of it */
+        /* The loop finds other logical pins at the same place. */
+        for (unsigned i = logical + 1; maps && i < CVBC_LOGICAL_PINS; i++) {
             const struct cvbc_board_pin *other = &board->logical[i];
             if (!other->there || other->place.port != place.port || other->place.pin != place.pin)
                 continue;
@@ -233,7 +229,7 @@ static bool declare_compare(struct declaring *d)
     return true;
 }
 
-/* ---- needs ---- */
+/* The functions below compute what the program needs. */
 
 static uint32_t in_kb(uint64_t bytes) { return (uint32_t)((bytes + 1023) / 1024); }
 
@@ -241,7 +237,8 @@ static void declare_needs(struct declaring *d)
 {
     struct cvbc_core *core = &d->b->core;
     const struct cvbc_board *board = d->how->board;
-    uint32_t stack = d->flow.stack ? d->flow.stack : CVBC_STACK_MAX; /* unknown: all of it */
+    /* If the depth is unknown, the program needs the whole stack. */
+    uint32_t stack = d->flow.stack ? d->flow.stack : CVBC_STACK_MAX;
     char reason[REASON];
     if (!core->max_stack_depth_words) core->max_stack_depth_words = stack;
     if (!core->max_heap_bytes) core->max_heap_bytes = 4 * d->heap;

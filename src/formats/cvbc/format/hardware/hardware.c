@@ -1,4 +1,5 @@
-/* Compares what a program uses with what its file declares. values.c finds the pins that a call may use. */
+/* Compares what a program uses with what its file declares. values.c finds the pins that a call
+ * may use. */
 #include "cvbc/format/hardware/hardware.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,20 +42,18 @@ int cvbc_channel_of(unsigned logical)
                : -1;
 }
 
-/* ---- declarations ---- */
-
-/* What a pin record allows (CVBC 14.5.2). */
+/* Returns the abilities that a pin record allows (CVBC 14.5.2). */
 static uint8_t record_allows(const struct cvbc_pin *pin)
 {
-    enum { INPUT = 1, OUTPUT, ALTERNATE };                       /* pin_mode */
-    enum { GPIO = 1, PWM_OUT = 9, ADC_IN = 10, INTERRUPT = 12 }; /* pin_function */
+    enum { INPUT = 1, OUTPUT, ALTERNATE };                       /* values of pin_mode */
+    enum { GPIO = 1, PWM_OUT = 9, ADC_IN = 10, INTERRUPT = 12 }; /* values of pin_function */
     uint8_t abilities = CVBC_PIN_NONE;
     switch (pin->pin_function) {
     case GPIO: break;
     case PWM_OUT: abilities = CVBC_PIN_PWM; break;
     case ADC_IN: abilities = CVBC_PIN_ADC; break;
     case INTERRUPT: abilities = CVBC_PIN_INTERRUPT; break;
-    default: return CVBC_PIN_NONE; /* a peripheral has it */
+    default: return CVBC_PIN_NONE; /* A peripheral uses the pin. */
     }
     switch (pin->pin_mode) {
     case INPUT: return abilities | CVBC_PIN_INPUT | CVBC_PIN_READ;
@@ -129,16 +128,14 @@ bool cvbc_declared_refuses(const struct cvbc_declared *d, const struct cvbc_use 
     return true;
 }
 
-/* ---- uses ---- */
-
-/* The pins of a range, as bits; those that the machine refuses itself are left out. */
+/* Returns the pins of a range as bits. Numbers that the machine itself refuses are left out. */
 static uint32_t pins_of(const struct cvbc_range *r, bool *any)
 {
     enum { ALL = (1 << CVBC_LOGICAL_PINS) - 1 };
     if (cvbc_range_small(r)) return (uint32_t)r->bits & ALL;
     *any = r->low <= r->high && r->high >= 0 && r->low < CVBC_LOGICAL_PINS;
     if (!*any || r->high >= CVBC_LOGICAL_PINS) return *any ? ALL : 0;
-    *any = false; /* from a negative number to a pin */
+    *any = false; /* The range contains negative numbers and pins. */
     return (uint32_t)((1u << (r->high + 1)) - 1);
 }
 
@@ -151,10 +148,10 @@ static uint8_t needs_of(const struct cvbc_use *use, const struct cvbc_range *mod
     return (one ? CVBC_PIN_OUTPUT : 0) | (others ? CVBC_PIN_INPUT : 0);
 }
 
-/* The value of pin_pull that a use of pinMode wants. */
+/* Returns the value of pin_pull that a use of pinMode needs. */
 static uint8_t pull_of(const struct cvbc_use *use, const struct cvbc_range *mode)
 {
-    enum { PULL_UP = 2, PULL_DOWN }; /* modes of pinMode; their pin_pull is 1 less */
+    enum { PULL_UP = 2, PULL_DOWN }; /* modes of pinMode; their value of pin_pull is 1 less */
     bool pulls = use->pin == CVBC_PIN_DIRECTION && mode->low == mode->high &&
                  mode->low >= PULL_UP && mode->low <= PULL_DOWN;
     return pulls ? (uint8_t)(mode->low - 1) : 0;
@@ -169,7 +166,7 @@ bool cvbc_uses_find(const struct cvbc_program *p, struct long_work *work, struct
     for (size_t i = 0; out->list && i < calls.count; i++) {
         const struct cvbc_call *c = &calls.list[i];
         struct cvbc_used u = {.use = cvbc_use_of(p->code[4 * c->at]), .at = c->at};
-        if (c->args[0].low > c->args[0].high) continue; /* nothing leads to it */
+        if (c->args[0].low > c->args[0].high) continue; /* No path leads to this call. */
         if (u.use->instances == CVBC_INSTANCES_PORT) u.pins = pins_of(&c->args[0], &u.any) & 255;
         if (u.use->pin) {
             u.pins = pins_of(&c->args[0], &u.any);
@@ -188,13 +185,11 @@ void cvbc_uses_free(struct cvbc_uses *u)
     *u = (struct cvbc_uses){0};
 }
 
-/* ---- comparing ---- */
-
 struct comparison {
     const struct cvbc_module *m;
     const struct cvbc_declared *declared;
     struct findings *f;
-    bool told; /* of an older file: the first undeclared use */
+    bool told; /* for an older file: true after the first undeclared use was reported */
 };
 
 static void compare_report(struct comparison *c, uint32_t code, uint32_t at, const char *reason)
@@ -218,7 +213,7 @@ bool cvbc_used_refused(const struct cvbc_declared *d, const struct cvbc_used *u,
     bool each = u->use->pin || u->use->instances == CVBC_INSTANCES_PORT;
     for (int pin = 0; pin < CVBC_LOGICAL_PINS; pin++) {
         if (each && (u->any || !(u->pins >> pin & 1))) continue;
-        for (int32_t mode = 0; mode < 2; mode++) { /* modes of pinMode: input, output */
+        for (int32_t mode = 0; mode < 2; mode++) { /* The modes of pinMode are input and output. */
             bool direction = u->use->pin == CVBC_PIN_DIRECTION;
             if (direction ? !(u->abilities & cvbc_use_needs(u->use, mode)) : mode > 0) continue;
             if (cvbc_declared_refuses(d, u->use, pin, mode, reason)) return true;
@@ -233,7 +228,9 @@ static void compare_use(struct comparison *c, const struct cvbc_used *u)
     char reason[120];
     struct cvbc_declared d = *c->declared;
     bool enforced = d.enforced;
-    if (!enforced && (!u->use->pin || c->told)) return; /* older files print wherever they are */
+    /* In older files a use without a pin is not reported, because such files may print on any
+     * board. */
+    if (!enforced && (!u->use->pin || c->told)) return;
     d.enforced = true;
     if (enforced && u->any && !d.any_pin) {
         snprintf(reason, sizeof reason, "%s of a pin that is not known before the program runs",
@@ -259,8 +256,6 @@ bool cvbc_declarations_check(const struct cvbc_module *m, struct findings *f)
     return true;
 }
 
-/* ---- boards ---- */
-
 bool cvbc_board_lacks(const struct cvbc_board *b, const struct cvbc_use *use, uint8_t abilities,
                       unsigned logical, const struct cvbc_place *place, char *reason)
 {
@@ -278,7 +273,7 @@ bool cvbc_board_lacks(const struct cvbc_board *b, const struct cvbc_use *use, ui
         if (b->logical[i].there && b->logical[i].place.port == place->port &&
             b->logical[i].place.pin == place->pin)
             pin = &b->logical[i];
-    if (!pin) return false; /* a place of which the board says nothing */
+    if (!pin) return false; /* The board says nothing about this place. */
     if (!pin->there) {
         snprintf(reason, REASON, "%s of pin %u, which %s does not have", use->name, logical,
                  b->name);
@@ -313,7 +308,7 @@ bool cvbc_board_uses(const struct cvbc_module *m, const struct cvbc_board *b, st
             bool told = !(b->features >> u->use->feature & 1) ||
                         (mapped && b->maps && !b->logical[pin].there);
             if (m->meta.enforced && told && u->use->pin)
-                continue; /* what is declared does not fit already */
+                continue; /* What is declared does not fit, which was reported already. */
             if (cvbc_board_lacks(b, u->use, u->abilities, pin, mapped ? NULL : &place, reason))
                 compare_report(&c, CVBC_BOARD_LACKS, u->at, reason);
             if (!u->use->pin) break;

@@ -9,18 +9,18 @@ enum cvbc_feature_bit {
 #include "cvbc/features.def"
 };
 
-/* What a pin may be used for, as bits. */
+/* These bits tell what a pin may be used for. */
 enum cvbc_ability {
     CVBC_PIN_NONE = 0,
-    CVBC_PIN_INPUT = 1,      /* made an input */
-    CVBC_PIN_OUTPUT = 2,     /* made an output, and written */
-    CVBC_PIN_READ = 4,       /* read: inputs, and outputs too */
-    CVBC_PIN_PWM = 8,        /* given a duty cycle */
-    CVBC_PIN_ADC = 16,       /* read as an analog input */
-    CVBC_PIN_INTERRUPT = 32, /* watched */
-    CVBC_PIN_DIRECTION = 64, /* CVBC_PIN_INPUT or CVBC_PIN_OUTPUT, as the second argument says */
+    CVBC_PIN_INPUT = 1,      /* it is made an input */
+    CVBC_PIN_OUTPUT = 2,     /* it is made an output, and written */
+    CVBC_PIN_READ = 4,       /* it is read; outputs may be read too */
+    CVBC_PIN_PWM = 8,        /* it gets a duty cycle */
+    CVBC_PIN_ADC = 16,       /* it is read as an analog input */
+    CVBC_PIN_INTERRUPT = 32, /* it is watched for an interrupt */
+    CVBC_PIN_DIRECTION = 64, /* the second argument chooses CVBC_PIN_INPUT or CVBC_PIN_OUTPUT */
 };
-/* The instances of a use. */
+/* These constants tell which instances a use needs. */
 enum cvbc_instances {
     CVBC_INSTANCES_NONE,
     CVBC_INSTANCES_UART,
@@ -32,16 +32,16 @@ struct cvbc_use {
     uint8_t op, pin, feature, instances;
     const char *name;
 };
-/* The row of a host call, or NULL. */
+/* Returns the row of hardware.def for a host call, or NULL. */
 const struct cvbc_use *cvbc_use_of(uint8_t op);
-/* The abilities that a use of a pin needs; `mode` is the second argument of pinMode. */
+/* Returns the abilities that a use of a pin needs; `mode` is the second argument of pinMode. */
 uint8_t cvbc_use_needs(const struct cvbc_use *use, int32_t mode);
-/* What a sketch does to a pin of these abilities, for messages. */
+/* Returns what a sketch does to a pin with these abilities, for messages. */
 const char *cvbc_ability_name(uint8_t abilities);
-/* The channel of a logical pin, A0 being 0, or -1. */
+/* Returns the channel of a logical pin, where A0 has channel 0, or -1. */
 int cvbc_channel_of(unsigned logical);
 
-/* ---- what a file declares ---- */
+/* The declarations below are about what a file declares. */
 
 struct cvbc_declared {
     bool enforced, any_pin;
@@ -54,35 +54,36 @@ struct cvbc_declared {
     } pins[CVBC_LOGICAL_PINS];
 };
 void cvbc_declared_read(const struct cvbc_metadata *m, struct cvbc_declared *out);
-/* Tells whether a call goes beyond the declarations. `reason` has at least 120 bytes. */
+/* Tells whether a call uses more than the declarations allow. `reason` has at least 120 bytes. */
 bool cvbc_declared_refuses(const struct cvbc_declared *d, const struct cvbc_use *use, int32_t pin,
                            int32_t mode, char *reason);
 
-/* ---- what a program uses ---- */
+/* The declarations below are about what a program uses. */
 
 struct cvbc_used { /* one call */
     const struct cvbc_use *use;
     uint32_t at;
     uint32_t pins;     /* the logical pins, or ports, that it may use, as bits */
-    bool any;          /* it may use any pin */
-    uint8_t abilities; /* what it does to them */
-    uint8_t pull;      /* the pin_pull that it wants */
+    bool any;          /* true if it may use any pin */
+    uint8_t abilities; /* what it does to the pins */
+    uint8_t pull;      /* the value of pin_pull that it needs */
 };
 struct cvbc_uses {
-    struct cvbc_used *list; /* ascending; cvbc_uses_free */
+    struct cvbc_used *list; /* in ascending order; cvbc_uses_free frees it */
     size_t count;
 };
 bool cvbc_uses_find(const struct cvbc_program *p, struct long_work *work, struct cvbc_uses *out);
 void cvbc_uses_free(struct cvbc_uses *u);
-/* Tells whether a use goes beyond the declarations, and why. */
+/* Tells whether a use needs more than the declarations allow, and why. */
 bool cvbc_used_refused(const struct cvbc_declared *d, const struct cvbc_used *u, char *reason);
 
-/* Tells whether a board cannot do what a use does to a logical pin, and why. `place` is where the file puts the pin, or
- * NULL where the board maps it. */
+/* Tells whether a board cannot do what a use does to a logical pin, and why. `place` is where
+ * the file puts the pin, or NULL if the board maps it. */
 bool cvbc_board_lacks(const struct cvbc_board *b, const struct cvbc_use *use, uint8_t abilities,
                       unsigned logical, const struct cvbc_place *place, char *reason);
-/* Compares the uses of an opened module with a board: findings of CVBC_BOARD_LACKS. */
+/* Compares the uses of an opened module with a board, and reports findings of CVBC_BOARD_LACKS. */
 bool cvbc_board_uses(const struct cvbc_module *m, const struct cvbc_board *b, struct findings *f);
-/* Compares the uses of an opened module with its declarations: findings of CVBC_UNDECLARED, CVBC_PIN_UNKNOWN, or of an
- * older file one CVBC_NOT_ENFORCED. False: no memory, or the work of f was ended. */
+/* Compares the uses of an opened module with its declarations, and reports findings of
+ * CVBC_UNDECLARED and CVBC_PIN_UNKNOWN, or for an older file one of CVBC_NOT_ENFORCED. Returns
+ * false if memory ran out, or the work of f was ended. */
 bool cvbc_declarations_check(const struct cvbc_module *m, struct findings *f);

@@ -1,7 +1,8 @@
-/* Follows the values of a program's words from its entry: a range for each word of the stack and each variable at the
- * targets of jumps, joined until nothing changes. Functions are followed once for all their calls: their parameters,
- * results and the variables that they change are joined over all calls. Comparisons narrow the variable or parameter
- * that they compare. Relies on the depths of verify_program.c. */
+/* Follows the values of a program's words from its entry. At the targets of jumps, it has a
+ * range for each word of the stack and each variable; ranges are joined until nothing changes.
+ * Functions are followed once for all their calls: their parameters, results and the variables
+ * that they change are joined over all calls. Comparisons narrow the range of the variable or
+ * parameter that they compare. It relies on the depths that verify_program.c computes. */
 #include "cvbc/format/hardware/values.h"
 #include <stdlib.h>
 #include <string.h>
@@ -9,15 +10,15 @@
 #include "cvbc/format/hardware/hardware.h"
 
 enum {
-    PARAMS = 16,         /* words of the caller that a function reaches */
-    PATIENCE = 24,       /* joins that change a range before it becomes every number beyond */
-    WORDS_MAX = 1 << 20, /* words at all targets of jumps together */
-    STEPS_EACH = 200,    /* work for each instruction: instructions, and words that are joined */
+    PARAMS = 16, /* number of words of the caller that a function can reach */
+    /* After this many changes a range is extended to all numbers on the side that changed. */
+    PATIENCE = 24,
+    WORDS_MAX = 1 << 20, /* most words at all targets of jumps together */
+    /* Work for each instruction of the program: instructions, and words that are joined. */
+    STEPS_EACH = 200,
     STEPS_MORE = 1000000,
     POLL_STEPS = 1 << 12,
 };
-
-/* ---- ranges ---- */
 
 typedef struct cvbc_range range;
 
@@ -36,7 +37,7 @@ static range range_one(int64_t v) { return range_of(v, v); }
 static bool range_empty(const range *r) { return r->low > r->high; }
 static bool range_single(const range *r) { return r->low == r->high; }
 
-/* The numbers of a set, which is not empty. */
+/* Returns the range of the numbers in a set, which must not be empty. */
 static range range_set(uint64_t bits)
 {
     range r = {0, 63, bits};
@@ -63,7 +64,7 @@ static range range_between(range r, int64_t low, int64_t high)
     return cut.bits ? range_set(cut.bits) : range_none();
 }
 
-/* Joins into *to. `times` counts how often that changed it. True when it changed. */
+/* Joins a range into *to. `times` counts how often that changed *to. Returns true if it changed. */
 static bool range_into(range *to, range from, uint8_t *times)
 {
     range r = range_join(*to, from);
@@ -93,7 +94,7 @@ static int64_t values_calculate(uint8_t op, int64_t a, int64_t b)
     }
 }
 
-/* The exact result where one side is a single number and the other a small set. */
+/* Computes the exact result if one operand is a single number and the other a small set. */
 static bool values_exact(uint8_t op, range a, range b, range *out)
 {
     bool left = cvbc_range_small(&a), right = cvbc_range_small(&b);
@@ -129,7 +130,7 @@ static range values_binary(uint8_t op, range a, range b)
         if (positive && a.high < n) return a;
         return range_of(positive ? 0 : 1 - b.high, b.high - 1);
     case CVBC_OP_BITWISE_AND:
-        if (single && n >= 0) { /* a mask of ones leaves what fits it */
+        if (single && n >= 0) { /* A mask of ones leaves the numbers that fit it unchanged. */
             if (positive && a.high <= n && !(n & (n + 1))) return a;
             return range_of(0, n);
         }
@@ -143,29 +144,30 @@ static range values_binary(uint8_t op, range a, range b)
     }
 }
 
-/* ---- words of the machine ---- */
-
-/* What is known of a word besides its range: it is a copy of a variable, or the result of a test of one. */
+/* These values tell what is known about a word besides its range: it may be a copy of a
+ * variable, or the result of a test of one. */
 enum word_is { PLAIN, OF_LOCAL, OF_GLOBAL, OF_PARAM, TESTS_LOCAL, TESTS_GLOBAL, TESTS_PARAM };
-enum { TESTS = TESTS_LOCAL - OF_LOCAL }; /* from a copy of a variable to a test of it */
+/* The distance from a copy of a variable to a test of it in enum word_is. */
+enum { TESTS = TESTS_LOCAL - OF_LOCAL };
 enum test { EQUAL, UNEQUAL, BELOW, ABOVE, AT_MOST, AT_LEAST };
 
 struct value {
     range r;
     uint8_t is, test;
     uint32_t of; /* the place in the frame, the slot, or the parameter */
-    range with;  /* what it was compared with */
+    range with;  /* the range with which it was compared */
 };
 
 struct values_function {
     range params[PARAMS], results[PARAMS];
     uint8_t times[2 * PARAMS];
-    uint16_t writes; /* which words of the caller it writes; those are its results */
-    bool returns;    /* a way through it was found */
+    uint16_t writes; /* the words of the caller that it writes, as bits; these are its results */
+    bool returns;    /* true if a path through the function was found */
 };
 
-struct head {     /* the target of a jump, or the entry of a function */
-    range *words; /* the frame, the variables, the parameters; NULL until it is reached */
+struct head { /* the target of a jump, or the entry of a function */
+    /* Ranges of the frame, the variables and the parameters; NULL until it is reached. */
+    range *words;
     uint8_t *times;
     bool queued;
 };
@@ -181,12 +183,13 @@ struct follow {
     size_t queued;
     struct values_function *functions;
     uint32_t globals;
-    range entry[CVBC_GLOBALS], stored[CVBC_GLOBALS]; /* at calls; what functions store */
+    /* entry: the ranges at calls; stored: the ranges that functions store. */
+    range entry[CVBC_GLOBALS], stored[CVBC_GLOBALS];
     uint8_t times[2 * CVBC_GLOBALS];
     struct {
         range stored, size;
         uint8_t times;
-        uint64_t covered; /* the elements that the start of the program stores */
+        uint64_t covered; /* the elements that the start of the program stores, as bits */
     } arrays[CVBC_ARRAYS];
     uint32_t prefix; /* the first instruction after the start that is always executed */
     uint32_t *call_of;
@@ -194,7 +197,7 @@ struct follow {
     uint64_t steps, limit, unpolled;
     size_t words;
     bool again, lost, failed;
-    struct value stack[CVBC_STACK_MAX + 1]; /* the state of the instruction that is followed */
+    struct value stack[CVBC_STACK_MAX + 1]; /* the state at the instruction that is followed */
     struct value variables[CVBC_GLOBALS], params[PARAMS];
     uint32_t sp, owner;
 };
@@ -216,7 +219,8 @@ static struct value values_pop(struct follow *a)
     return word_plain(range_any());
 }
 
-/* Notes that a variable has a new value: its copies and tests are about the old one. */
+/* Records that a variable has a new value. Words that were copies or tests of the old value are
+ * not any more. */
 static void values_forget(struct follow *a, enum word_is copy, uint32_t of)
 {
     for (uint32_t i = 0; i < a->sp; i++) {
@@ -225,7 +229,7 @@ static void values_forget(struct follow *a, enum word_is copy, uint32_t of)
     }
 }
 
-/* Counts work. False, and the analysis gives up, when it was enough. */
+/* Counts work. Returns false, and the analysis ends, if the limit is reached. */
 static bool values_work(struct follow *a, size_t units)
 {
     a->steps += units;
@@ -245,7 +249,7 @@ static void values_queue(struct follow *a, uint32_t at)
     a->queue[a->queued++] = at;
 }
 
-/* Returns a word of the state, in the order of a head's words. */
+/* Returns a word of the state, in the order of the words of a head. */
 static struct value *values_word(struct follow *a, size_t i)
 {
     if (i < a->sp) return &a->stack[i];
@@ -255,7 +259,7 @@ static struct value *values_word(struct follow *a, size_t i)
 
 static size_t values_count(const struct follow *a) { return a->sp + a->globals + PARAMS; }
 
-/* Joins the state into that of a target. */
+/* Joins the current state into the state at a target. */
 static void values_reach(struct follow *a, uint32_t to)
 {
     if (to >= a->p->count) return;
@@ -286,8 +290,6 @@ static void values_reach(struct follow *a, uint32_t to)
     if (changed) values_queue(a, to);
 }
 
-/* ---- tests ---- */
-
 static uint8_t test_opposite(uint8_t t)
 {
     static const uint8_t of[] = {UNEQUAL, EQUAL, AT_LEAST, AT_MOST, ABOVE, BELOW};
@@ -300,7 +302,8 @@ static uint8_t test_swapped(uint8_t t)
     return of[t];
 }
 
-/* The test that an instruction makes, or -1. Numbers that an unsigned one takes must not be negative. */
+/* Returns the test that an instruction makes, or -1. The operands of an unsigned test must not
+ * be negative. */
 static int test_of(struct cvbc_inst in, const range *a, const range *b)
 {
     bool ordered = in.flags & CVBC_S || (a->low >= 0 && b->low >= 0);
@@ -330,7 +333,7 @@ static struct value values_compare(struct cvbc_inst in, struct value a, struct v
     struct value v = word_plain(range_of(0, 1));
     int test = test_of(in, &a.r, &b.r);
     if (a.is >= TESTS_LOCAL && b.r.low == 0 && b.r.high == 0 && test <= UNEQUAL && test >= 0) {
-        v = a; /* a test compared with 0 */
+        v = a; /* A test is compared with 0. */
         if (test == EQUAL) v.test = test_opposite(v.test);
         return v;
     }
@@ -372,13 +375,15 @@ static struct value *values_tested(struct follow *a, const struct value *v)
     return v->is == TESTS_PARAM ? &a->params[v->of] : NULL;
 }
 
-/* Goes to both ways of a conditional jump, with what each says about the variable. False: it always jumps. */
+/* Follows both branches of a conditional jump, with what each of them says about the variable.
+ * Returns false if the jump is always taken. */
 static bool values_branch(struct follow *a, struct cvbc_inst in)
 {
     struct value v = values_pop(a), *variable = values_tested(a, &v);
     range before = variable ? variable->r : range_any();
     bool on_true = in.opcode == CVBC_OP_JMP_TRUE, falls = false;
-    for (int way = 0; way < 2; way++) { /* first the jump, then the way on */
+    /* The first round is for the jump, the second for the next instruction. */
+    for (int way = 0; way < 2; way++) {
         bool truth = on_true == !way, possible = true;
         if (range_single(&v.r)) possible = (v.r.low != 0) == truth;
         if (variable) {
@@ -391,9 +396,7 @@ static bool values_branch(struct follow *a, struct cvbc_inst in)
     return falls;
 }
 
-/* ---- instructions ---- */
-
-/* Calls a function. False: it is not known yet that the function returns. */
+/* Follows a call of a function. Returns false while it is not known that the function returns. */
 static bool values_call(struct follow *a, uint32_t to)
 {
     if (to >= a->p->count || a->depths[to] < 0) {
@@ -412,7 +415,7 @@ static bool values_call(struct follow *a, uint32_t to)
     for (uint32_t g = 0; g < a->globals; g++) a->variables[g] = word_plain(a->entry[g]);
     for (uint32_t k = 0; k < PARAMS; k++)
         a->params[k] = word_plain(k < sp ? f->params[k] : range_any());
-    a->stack[0] = word_plain(range_any()); /* the return index */
+    a->stack[0] = word_plain(range_any()); /* This word is the return index. */
     a->sp = 1;
     values_reach(a, to);
     a->sp = sp;
@@ -428,8 +431,9 @@ static bool values_call(struct follow *a, uint32_t to)
         a->stack[sp - 1 - k] = word_plain(f->results[k]);
         values_forget(a, OF_LOCAL, sp - 1 - k);
     }
-    uint32_t frame = a->owner ? sp - 1 : sp;                  /* without the return index */
-    if (frame < PARAMS && f->writes >> frame) a->lost = true; /* it writes words of another frame */
+    uint32_t frame = a->owner ? sp - 1 : sp; /* The return index is not counted. */
+    /* The function writes words of another frame than its caller's. */
+    if (frame < PARAMS && f->writes >> frame) a->lost = true;
     return f->returns;
 }
 
@@ -452,7 +456,7 @@ static void values_local(struct follow *a, struct cvbc_inst in)
     if (place >= 0 && store) {
         a->stack[place] = word_plain(v.r);
         values_forget(a, OF_LOCAL, (uint32_t)place);
-        if (a->owner && !place) a->lost = true; /* the return index */
+        if (a->owner && !place) a->lost = true; /* This word is the return index. */
     } else if (place >= 0) {
         struct value copy = word_plain(a->stack[place].r);
         copy.is = OF_LOCAL;
@@ -463,7 +467,7 @@ static void values_local(struct follow *a, struct cvbc_inst in)
         if (!store) values_push(a, v);
     } else if (store) {
         uint32_t k = (uint32_t)(-place - 1);
-        if (!(f->writes >> k & 1)) { /* the ways through it are followed again */
+        if (!(f->writes >> k & 1)) { /* The paths through the function must be followed again. */
             f->writes |= (uint16_t)(1u << k);
             f->returns = false;
             a->again = true;
@@ -549,7 +553,7 @@ static void values_push_number(struct follow *a, struct cvbc_inst in)
     values_push(a, word_plain(range_one(v)));
 }
 
-/* Executes an instruction. False: the way ends here. */
+/* Follows one instruction. Returns false if the path ends here. */
 static bool values_step(struct follow *a, uint32_t at)
 {
     struct cvbc_inst in = cvbc_inst_at(a->p, at);
@@ -571,7 +575,7 @@ static bool values_step(struct follow *a, uint32_t at)
     case CVBC_OP_LOAD_ARRAY:
     case CVBC_OP_STORE_ARRAY:
     case CVBC_OP_CREATE_ARRAY: values_array(a, at, in); return true;
-    case CVBC_OP_PRINTF: /* it takes as many words as the depth after it says */
+    case CVBC_OP_PRINTF: /* The number of words that it takes follows from the depth after it. */
         if (at + 1 < a->p->count && a->depths[at + 1] >= 0 && (uint32_t)a->depths[at + 1] <= a->sp)
             a->sp = (uint32_t)a->depths[at + 1];
         return true;
@@ -593,7 +597,7 @@ static bool values_step(struct follow *a, uint32_t at)
     return true;
 }
 
-/* Follows the program from a target until the way ends or meets another target. */
+/* Follows the program from a target until the path ends or meets another target. */
 static void values_run(struct follow *a, uint32_t from)
 {
     const struct head *h = &a->heads[from];
@@ -612,14 +616,14 @@ static void values_run(struct follow *a, uint32_t from)
     }
 }
 
-/* ---- the whole program ---- */
+/* The functions below analyse the whole program. */
 
 static bool values_goes_on(uint8_t op)
 {
     return op != CVBC_OP_JMP && op != CVBC_OP_HALT && op != CVBC_OP_RET;
 }
 
-/* Finds what may be executed, with the targets of jumps. */
+/* Finds the instructions that may be executed, and the targets of jumps. */
 static void values_shape(struct follow *a)
 {
     const struct cvbc_program *p = a->p;
@@ -645,8 +649,8 @@ static void values_shape(struct follow *a)
         if (a->prefix != entry && a->is_head[a->prefix]) break;
         if (!values_goes_on(in.opcode) || cvbc_ops[in.opcode].operand == CVBC_OPERAND_TARGET) break;
     }
-    if (a->is_head[entry])
-        for (uint32_t i = 0; i < p->count; i++) { /* a jump back to the entry may skip nothing */
+    if (a->is_head[entry]) /* A jump back to the entry may not skip anything. */
+        for (uint32_t i = 0; i < p->count; i++) {
             struct cvbc_inst in = cvbc_inst_at(p, i);
             if (cvbc_ops[in.opcode].operand == CVBC_OPERAND_TARGET && in.immediate == entry)
                 a->prefix = entry;
@@ -746,7 +750,7 @@ bool cvbc_calls_find(const struct cvbc_program *p, struct long_work *work, struc
     }
     if (ok) values_follow(a, functions + 1);
     ok = ok && !a->failed;
-    /* A call that no way led to is one that cannot be followed, or is never made. */
+    /* A call that no path reached is one that cannot be followed, or is never made. */
     for (size_t i = 0; ok && a->lost && i < out->count; i++)
         for (int k = 0; k < CVBC_CALL_ARGS; k++) out->list[i].args[k] = range_any();
     values_free(a);
