@@ -1,5 +1,5 @@
-/* Writes containers stage by stage, in the order of build.h. Relies on the sections being built before their
- * digests. */
+/* Writes containers stage by stage, in the order that build.h gives. Sections are built before
+ * their digests. */
 #include "cvbc/format/build.h"
 #include <stdlib.h>
 #include <string.h>
@@ -89,8 +89,6 @@ bool cvbc_build_program(struct cvbc_build *b, const uint8_t name[CVBC_NAME_BYTES
     b->program_count++;
     return !cvbc_build_failed(b) || error_at(err, BASE_MEMORY, 0, "no memory for a program");
 }
-
-/* ---- stages ---- */
 
 uint32_t cvbc_pin_features(uint8_t function)
 {
@@ -215,7 +213,7 @@ void cvbc_build_crcs(uint8_t *file, size_t size)
                 checksum_crc32((penta_bytes){file + cvbc_header_bytes, size - cvbc_header_bytes}));
 }
 
-/* Signs a finished file in place, and renews its CRCs. */
+/* Signs a finished file in place, and computes its CRCs again. */
 static bool sign_file(uint8_t *file, size_t size, const struct private_key *key, penta_error *err)
 {
     uint32_t security = bytes_get32(file + 24), key_size = bytes_get32(file + security + 8);
@@ -229,8 +227,6 @@ static bool sign_file(uint8_t *file, size_t size, const struct private_key *key,
     cvbc_build_crcs(file, size);
     return true;
 }
-
-/* ---- a file ---- */
 
 struct assembly { /* the sections of the file that is written */
     struct cvbc_build *b;
@@ -301,8 +297,8 @@ static bool make_image(struct assembly *a, penta_error *err)
     return true;
 }
 
-/* Derives the nonce (CVBC 8.5): HMAC-SHA256(secret, "CVBC1NONCE" | AAD | plaintext)[0..11]. So sealing twice gives
- * the same file, and different plaintexts have different nonces. */
+/* Derives the nonce (CVBC 8.5): HMAC-SHA256(secret, "CVBC1NONCE" | AAD | plaintext)[0..11]. So
+ * sealing twice gives the same file, and different plaintexts have different nonces. */
 static bool derive_nonce(const struct assembly *a, const uint8_t aad[48], uint8_t nonce[12])
 {
     if (!(a->flags & CVBC_DETERMINISTIC)) return random_bytes(nonce, 12);
@@ -387,8 +383,9 @@ static void make_security(struct assembly *a)
     writer_bytes(&a->security, signature.data, signature.size);
 }
 
-/* Puts bytes at an offset that a text may have chosen. The gap before them is limited (CVBC_GAP_MAX), so that a
- * short text makes no large file. Longer gaps must be written out in the text. */
+/* Puts bytes at an offset that a text may have chosen. The gap before them is limited
+ * (CVBC_GAP_MAX), so that a short text cannot make a large file. The text must contain the bytes
+ * of longer gaps. */
 static bool build_place(struct writer *out, uint64_t offset, penta_bytes bytes, penta_error *err)
 {
     if (!bytes.size) return true;
@@ -435,7 +432,9 @@ static bool put_together(struct assembly *a, struct writer *out, penta_error *er
         ok = build_place(out, b->patches[i].offset, b->patches[i].bytes, err);
     const size_t count = sizeof sections / sizeof *sections;
     for (size_t i = 0; i < count;
-         i++) /* in the order of the file: each section may end where the next begins */
+         /* Sections are written in the order of the file, because each may end where the next
+          * begins. */
+         i++)
         for (size_t k = i + 1; k < count; k++)
             if (sections[k].offset < sections[i].offset) {
                 struct cvbc_patch_at swap = sections[i];
@@ -445,14 +444,14 @@ static bool put_together(struct assembly *a, struct writer *out, penta_error *er
     for (size_t i = 0; ok && i < count; i++)
         ok = build_place(out, sections[i].offset, sections[i].bytes, err);
     uint64_t from = (programs + 3) & ~UINT64_C(3), to = from + a->programs.size;
-    for (size_t i = 0; ok && i < b->patch_count;
-         i++) /* the bytes that fill gaps between programs */
+    for (size_t i = 0; ok && i < b->patch_count; i++) /* These bytes fill gaps between programs. */
         if (b->patches[i].offset >= from && b->patches[i].offset + b->patches[i].bytes.size <= to)
             ok = build_place(out, b->patches[i].offset, b->patches[i].bytes, err);
     ok = ok && build_place(out, out->out.size, b->trailing, err);
     if (!ok || out->failed) return writer_ok(out, err) && false;
     memcpy(out->out.data, header,
-           sizeof header); /* once more, because a section may have overwritten it */
+           /* The header is written again, because a section may have overwritten it. */
+           sizeof header);
     return true;
 }
 
@@ -463,7 +462,7 @@ static bool build_finish(struct assembly *a, struct writer *out, penta_error *er
         return sign_file(out->out.data, out->out.size, b->sign_key, err);
     cvbc_build_crcs(out->out.data, out->out.size);
     cvbc_override_apply(&b->header_over, out->out.data,
-                        cvbc_header_bytes); /* also CRCs that the text gives */
+                        cvbc_header_bytes); /* The text may also give CRCs. */
     return true;
 }
 
@@ -497,7 +496,7 @@ bool cvbc_build_from(struct cvbc_build *b, const struct cvbc_module *m, penta_er
                              .has_metadata = true,
                              .metadata = m->metadata,
                              .debug = m->debug};
-    if (m->inner) { /* without other programs it is a file of 1.0 */
+    if (m->inner) { /* Without other programs the result is a file of version 1.0. */
         b->metadata.size -= m->meta.directory.size;
         if (b->minor == CVBC_MINOR_PROGRAMS) b->minor = 0;
     }

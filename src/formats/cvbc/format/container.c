@@ -1,4 +1,5 @@
-/* Parses bytes into a module and writes a module as bytes. Parsing only finds the sections and decodes nothing. */
+/* Parses bytes into a module and writes a module as bytes. Parsing only finds the sections and
+ * decodes nothing. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -20,8 +21,8 @@ int cvbc_probe(penta_bytes file, struct writer *evidence)
     return 0;
 }
 
-/* Finds a section, which must lie in the file and after the header, else the module is damaged. A section of size 0
- * is absent. */
+/* Finds a section. It must be in the file and after the header, otherwise the module is damaged.
+ * A section of size 0 does not exist. */
 static penta_bytes container_section(struct cvbc_module *m, const char *name, uint32_t offset,
                                      uint32_t size, uint64_t field)
 {
@@ -51,7 +52,8 @@ static void find_sections(struct cvbc_module *m)
     const struct cvbc_header *h = &m->header;
     m->metadata = container_section(m, "metadata", h->metadata_offset, h->metadata_size, 16);
     m->stored = container_section(m, "bytecode", h->bytecode_offset, h->bytecode_size, 32);
-    if (h->security_offset) /* a size without an offset is the error LAYOUT and no section */
+    /* A size without an offset is the error LAYOUT, and there is no section. */
+    if (h->security_offset)
         m->security = container_section(m, "security", h->security_offset, h->security_size, 24);
     if (container_overlap(m->metadata, m->stored) || container_overlap(m->metadata, m->security) ||
         container_overlap(m->security, m->stored))
@@ -63,7 +65,8 @@ static void find_sections(struct cvbc_module *m)
         m->debug = bytes_slice(m->base.file, (size_t)at, m->base.file.size);
 }
 
-/* Parses the directory of programs, which follows the custom metadata when the flag is set. */
+/* Parses the directory of programs. If the flag for it is set, it comes after the custom
+ * metadata. */
 static bool parse_directory(struct cvbc_module *m, penta_error *err)
 {
     struct cvbc_metadata *meta = &m->meta;
@@ -84,7 +87,7 @@ static bool parse_directory(struct cvbc_module *m, penta_error *err)
     return meta->entries != NULL;
 }
 
-/* Parses the lists after the core record, as far as they are there. */
+/* Parses the lists after the core record, as much of them as the section has. */
 static bool parse_metadata(struct cvbc_module *m, penta_error *err)
 {
     struct cvbc_metadata *meta = &m->meta;
@@ -132,8 +135,8 @@ static void parse_security(struct cvbc_module *m)
         bytes_slice(m->security, r.pos + m->public_key.size, m->protection.signature_size);
 }
 
-/* Parses a container. `inner` says that it is a program of another container, so that it has no further
- * programs. */
+/* Parses a container. `inner` tells that it is a program of another container; then it cannot
+ * have programs of its own. */
 static penta_module *container_parse(penta_bytes file, const penta_option *options, size_t count,
                                      bool inner, penta_error *err)
 {

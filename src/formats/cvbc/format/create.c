@@ -25,7 +25,7 @@ void cvbc_build_hint(struct cvbc_build *b, unsigned type, unsigned priority, pen
 
 enum { LOOP_UNROLL = 3, CACHE_FRIENDLY = 5 };
 
-/* A hint in the form of an option: TYPE:FIRST-LAST[:PRIORITY] or loop_unroll=N:FIRST-LAST. */
+/* A hint as an option gives it: TYPE:FIRST-LAST[:PRIORITY] or loop_unroll=N:FIRST-LAST. */
 struct hint_words {
     penta_bytes name, factor, region, level;
     uint64_t type, first, last, priority, times;

@@ -10,8 +10,6 @@
 #include "cvbc/format/build.h"
 #include "text/quote.h"
 
-/* ---- rows ---- */
-
 void cvbc_debug_symbol(struct cvbc_debug_rows *rows, penta_bytes name, uint8_t kind, uint32_t value)
 {
     struct cvbc_symbol row = {.name_length = (uint16_t)name.size, .kind = kind, .value = value};
@@ -56,9 +54,7 @@ void cvbc_debug_free(struct cvbc_debug_rows *rows)
     writer_free(&rows->variables);
 }
 
-/* ---- text ---- */
-
-/* Prints the word for a number, or the number when it has none. */
+/* Prints the word for a number, or the number if it has no word. */
 static void print_kind(struct writer *out, const char *field, unsigned kind)
 {
     const char *word = cvbc_name(field, kind);

@@ -1,4 +1,4 @@
-/* The walks over a module: every byte, one screen of facts, and the protection of each byte. */
+/* Describes a module: every byte, a few facts about it, and how each byte is protected. */
 #include <stdio.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -6,8 +6,6 @@
 #include "crypto/hash.h"
 #include "cvbc/cvbc.h"
 #include "cvbc/format/hardware/hardware.h"
-
-/* ---- metadata ---- */
 
 static void describe_directory(const struct cvbc_metadata *meta, const penta_visitor *v,
                                uint64_t at)
@@ -97,8 +95,6 @@ static void describe_metadata(const struct cvbc_module *m, const penta_visitor *
     describe_leave(v, node);
 }
 
-/* ---- security ---- */
-
 static void describe_security(const struct cvbc_module *m, const penta_visitor *v)
 {
     const uint8_t *p = m->security.data;
@@ -124,7 +120,7 @@ static void describe_security(const struct cvbc_module *m, const penta_visitor *
     describe_leave(v, node);
 }
 
-/* ---- bytecode: the same nodes over stored bytes, or over the decoded image ---- */
+/* The nodes of the bytecode are the same for stored bytes and for the decoded image. */
 
 static void describe_program(const struct cvbc_program *p, const penta_visitor *v, uint64_t at)
 {
@@ -196,8 +192,6 @@ static void describe_bytecode(const struct cvbc_module *m, const penta_visitor *
     describe_leave(v, node);
 }
 
-/* ---- debug ---- */
-
 static void describe_symbols(const struct cvbc_module *m, const penta_visitor *v, penta_bytes table,
                              bool variables)
 {
@@ -257,7 +251,8 @@ static void describe_debug(const struct cvbc_module *m, const penta_visitor *v)
         layout_describe(v, "head", cvbc_debug_fields, m->debug.data, at, false, NULL);
         pos = cvbc_debug_bytes;
     }
-    /* The tables in the order of the file. A table that lies inside another one is not repeated. */
+    /* The tables are described in the order of the file. A table inside another one is not
+     * repeated. */
     const penta_bytes tables[] = {t.symbols, t.lines, t.variables};
     for (; pos < m->debug.size;) {
         int next = -1;
@@ -309,8 +304,6 @@ void cvbc_describe(const penta_module *module, const penta_visitor *v)
         }
     }
 }
-
-/* ---- info ---- */
 
 static void info_target(const struct cvbc_core *c, const penta_visitor *v)
 {
@@ -381,7 +374,7 @@ static const char *info_word(const char *field, uint64_t value)
     return name ? name : "unknown";
 }
 
-/* What a file declares and is held to (CVBC 14.5). */
+/* Describes what a file declares, and what is enforced (CVBC 14.5). */
 static void info_declarations(const struct cvbc_module *m, const penta_visitor *v)
 {
     penta_node node = {.name = "declarations"}, list = {.name = "pins", .list = true};
@@ -432,7 +425,7 @@ void cvbc_info(const penta_module *module, const penta_visitor *v)
     describe_uint(v, "metadata_bytes", m->metadata.size);
     describe_uint(v, "bytecode_bytes", m->stored.size);
     describe_uint(v, "debug_bytes", m->debug.size);
-    if (!cvbc_plain(m)) return; /* one screen of facts needs no decoding */
+    if (!cvbc_plain(m)) return; /* The few facts need no decoding. */
     const struct cvbc_opened *o = cvbc_open(m);
     if (!o->has_program || o->program.flaw.code) return;
     describe_uint(v, "instructions", o->program.count);
@@ -441,7 +434,7 @@ void cvbc_info(const penta_module *module, const penta_visitor *v)
     describe_uint(v, "stack_words", o->program.head.stack_size_required);
 }
 
-/* ---- the protection of a byte ---- */
+/* The functions below tell how a byte is protected. */
 
 static bool is_signed(const struct cvbc_module *m)
 {
@@ -461,8 +454,8 @@ bool cvbc_sealed_only(const struct cvbc_module *m, penta_error *warning)
     return true;
 }
 
-/* A range of a part that ends at `end`, and its protection in a signed file, in a file that is only sealed, and in
- * any other file. */
+/* A range of a part that ends at `end`, and its protection in a signed file, in a file that is
+ * only sealed, and in any other file. */
 struct protected_range {
     unsigned end;
     const char *with_signature, *with_seal, *otherwise;

@@ -1,5 +1,5 @@
-/* Recognises, describes and converts programs from before the container. Converting repairs what the old compiler
- * did wrong, as far as that can be seen in the code. */
+/* Recognises, describes and converts programs older than the container. Converting repairs what
+ * the old compiler did wrong, as far as the code shows it. */
 #include "cvbc/format/legacy.h"
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "core/describe.h"
 #include "cvbc/format/hardware/board.h"
 
-/* ---- detection: CVBC 17.4 ---- */
+/* The functions below detect the layout (CVBC 17.4). */
 
 enum { CONC_BYTES = 16, COUNTS_BYTES = 8 };
 #define CONC UINT32_C(0x434F4E43)
@@ -57,7 +57,7 @@ static size_t valid_run(penta_bytes code, bool words, bool *does_something)
     return n;
 }
 
-/* Finds where the string record at `at` ends. 0 when it is no record. */
+/* Returns the end of the string record at `at`, or 0 if there is no record. */
 static size_t string_end(penta_bytes b, size_t at)
 {
     if (b.size - at < 5) return 0;
@@ -91,8 +91,9 @@ static bool detect_counted(penta_bytes b, struct cvbc_legacy *out)
     return false;
 }
 
-/* For every offset, where the next NUL is, and whether string records lead from there exactly to the end. This is
- * computed once from the end, so that trying every place takes linear time. */
+/* For every offset this has the place of the next NUL, and whether string records lead from the
+ * offset exactly to the end. Both are computed once from the end, so that trying every place
+ * takes linear time. */
 struct chains {
     uint32_t *nul;
     bool *whole;
@@ -115,12 +116,13 @@ static bool find_chains(penta_bytes b, struct chains *c)
     return true;
 }
 
-/* Finds the end of raw code: the first multiple of 4 from 8 on with only strings after it and only instructions
- * before. */
+/* Finds the end of raw code: the first multiple of 4 from 8 on that has only instructions before
+ * it and only strings after it. */
 static bool find_raw(penta_bytes b, const struct chains *c, struct cvbc_legacy *out)
 {
     size_t run[2],
-        does_something[2] = {SIZE_MAX, SIZE_MAX}; /* how many are valid; the first but HALT */
+        /* valid: number of valid instructions; does_something: the first that is not HALT. */
+        does_something[2] = {SIZE_MAX, SIZE_MAX};
     for (int words = 0; words < 2; words++) {
         bool any;
         run[words] = valid_run(b, words, &any);
@@ -187,7 +189,7 @@ bool cvbc_legacy_detect(penta_bytes file, struct cvbc_legacy *out, const char **
     return true;
 }
 
-/* ---- repair: CVBC 17.5 ---- */
+/* The functions below repair code (CVBC 17.5). */
 
 struct code {
     struct cvbc_inst *at;
@@ -256,8 +258,9 @@ static void repair_arrays(struct code *c)
         }
 }
 
-/* Repairs && and ||: a JMP to two after a POP, where the POP itself is the target of a branch and PUSH 0 or 1
- * follows. The branch has popped the word already. Jumps are absolute at this point. */
+/* Repairs && and ||: a JMP to the instruction two after a POP, if the POP itself is the target
+ * of a branch and PUSH 0 or 1 follows. The branch has popped the word already. Jumps are
+ * absolute at this point. */
 static void repair_short_circuits(struct code *c)
 {
     bool *target = calloc(c->count + 1, sizeof *target);
@@ -276,7 +279,7 @@ static void repair_short_circuits(struct code *c)
     free(target);
 }
 
-/* Resolves escapes in place. Returns true when there was one. */
+/* Resolves escapes in place. Returns true if there was one. */
 static bool legacy_unescape(uint8_t *text, size_t *size)
 {
     static const char from[] = "ntr\\\"'", to[] = "\n\t\r\\\"'";
@@ -296,7 +299,8 @@ static bool legacy_unescape(uint8_t *text, size_t *size)
     return any;
 }
 
-/* Warns about code that looks like the result of statements which the old compiler translated wrongly. */
+/* Warns about code that looks like the result of statements which the old compiler translated
+ * wrongly. */
 static void legacy_warn(const struct code *c)
 {
     if (!c->f) return;
@@ -367,7 +371,7 @@ bool cvbc_legacy_read(penta_bytes file, const struct cvbc_legacy *layout, bool k
     return ok;
 }
 
-/* ---- the driver: only describing and converting ---- */
+/* The driver of these programs can only describe and convert them. */
 
 struct legacy_module {
     penta_module base;

@@ -1,4 +1,5 @@
-/* Programs from before the container (CVBC 17): five layouts, which are told apart by their contents. */
+/* Programs older than the container (CVBC 17). Their five layouts are distinguished by their
+ * contents. */
 #pragma once
 #include "cvbc/format/build.h"
 
@@ -6,14 +7,14 @@ struct cvbc_legacy {
     const char *wrapper; /* "conc-ccitt", "conc-modbus" or NULL */
     const char *layout;  /* "raw-words", "raw-struct", "counted-words", "counted-struct" */
     size_t code_offset, count, string_offset, string_count;
-    bool words; /* whether instructions are u32 words */
+    bool words; /* true if instructions are u32 words */
 };
-/* Finds the layout. False when none fits; *why then says which was nearest. */
+/* Finds the layout. Returns false if no layout fits; *why then says which was nearest. */
 bool cvbc_legacy_detect(penta_bytes file, struct cvbc_legacy *out, const char **why);
 
 enum cvbc_repair { CVBC_R1 = 1, CVBC_R2 = 2, CVBC_R3 = 4, CVBC_R4 = 8, CVBC_R5 = 16, CVBC_R6 = 32 };
-/* Reads code and strings into b and repairs them unless `keep` is set. *repairs says which repairs were made.
- * Findings (f may be NULL) name the repairs, and what cannot be repaired. */
+/* Reads code and strings into b and repairs them unless `keep` is true. *repairs says which
+ * repairs were made. Findings (f may be NULL) name the repairs, and what cannot be repaired. */
 bool cvbc_legacy_read(penta_bytes file, const struct cvbc_legacy *layout, bool keep,
                       struct cvbc_build *b, unsigned *repairs, struct findings *f,
                       penta_error *err);

@@ -29,8 +29,6 @@ bool cvbc_value(const char *field, penta_bytes word, uint64_t *value)
     return false;
 }
 
-/* ---- words for options ---- */
-
 static const char *word_of(const char *field, size_t i)
 {
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
@@ -41,7 +39,7 @@ static const char *word_of(const char *field, size_t i)
 const char *cvbc_cipher_name(size_t i)
 {
     return word_of("encryption_algorithm", i + 1);
-} /* without the word for none */
+} /* The word for "none" is left out. */
 const char *cvbc_hash_name(size_t i) { return word_of("hash_algorithm", i); }
 const char *cvbc_language_name(size_t i) { return word_of("source_language", i); }
 const char *cvbc_pin_function_name(size_t i) { return word_of("pin_function", i); }

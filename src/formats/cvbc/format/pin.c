@@ -1,5 +1,6 @@
-/* Pins as text states them: the place of a pin (C13) or its logical number (13), and fields of its record by name.
- * Options, the assembler and the compiler read pins with these functions, over the rows of layout.def. */
+/* Reads pins from text: the place of a pin (C13) or its logical number (13), and fields of its
+ * record by name. Options, the assembler and the compiler use these functions, which rely on the
+ * rows of layout.def. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +43,7 @@ bool cvbc_field_put(const struct layout_field *field, uint64_t value, uint8_t *o
     return true;
 }
 
-/* ---- the option 'pin' ---- */
+/* The functions below read the option 'pin'. */
 
 enum { PIN_NUMBER, PIN_PORT, PIN_FUNCTION, PIN_MODE }; /* offsets in the record */
 
@@ -59,7 +60,8 @@ bool cvbc_option_word(const char *field, penta_bytes text, uint64_t *value)
     return cvbc_value(field, text, value) || number_parse_bytes(text, value);
 }
 
-/* Reads FIELD=VALUE, where the field is written without its pin_: one after function and mode, which are stated. */
+/* Reads FIELD=VALUE. The field is one after function and mode, and is written without its prefix
+ * pin_. */
 static bool pin_field(uint8_t *record, penta_bytes text)
 {
     const uint8_t *equals = text.size ? memchr(text.data, '=', text.size) : NULL;
@@ -85,7 +87,7 @@ static bool pin_name(penta_bytes text, uint8_t *record)
     return true;
 }
 
-/* Says why the text of an option is no pin. */
+/* Reports why the text of an option is not a pin. */
 static bool pin_wrong(const char *text, penta_error *err)
 {
     penta_bytes rest = bytes_of(text), name = cvbc_option_part(&rest),
@@ -112,7 +114,7 @@ static bool pin_wrong(const char *text, penta_error *err)
                            ":frequency_hz= :alternate= :initial= :flags=");
 }
 
-/* Gives a logical pin its place on the board, and notes the pair of logical pin and record. */
+/* Gives a logical pin its place on the board, and records the pair of logical pin and record. */
 static bool pin_on_board(const struct cvbc_build *b, const struct cvbc_board *board,
                          uint8_t *record, const char *text, struct writer *pairs, penta_error *err)
 {
@@ -171,10 +173,9 @@ bool cvbc_create_pins(struct cvbc_build *b, const struct cvbc_board *board,
     return ok;
 }
 
-/* ---- records ---- */
-
-/* Finds the record of a logical pin: the one at the place where the board has it, else on a board whose places are
- * numbered the only one with that number. False when there is none. */
+/* Finds the record of a logical pin: the one at the place that the pin has on the board, or
+ * else, if places of the board are numbered, the only one with that number. Returns false if
+ * there is none. */
 static bool pin_record_on(const struct cvbc_build *b, const struct cvbc_board *board,
                           unsigned logical, unsigned *record)
 {

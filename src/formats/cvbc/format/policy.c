@@ -1,4 +1,5 @@
-/* Makes a policy from options. Keys come from files and are wiped with the module. */
+/* Makes a policy from options. Keys come from files, and are overwritten when the module is
+ * closed. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -24,8 +25,8 @@ void cvbc_secret_free(struct cvbc_secret *secret)
     *secret = (struct cvbc_secret){0};
 }
 
-/* Reads a secret (CVBC 8.8). A key is 32 bytes or 64 hex digits; a password is the file without one newline at its
- * end. */
+/* Reads a secret (CVBC 8.8). A key is 32 bytes or 64 hex digits; a password is the contents of
+ * the file without one newline at its end. */
 bool cvbc_secret_read(const char *path, bool password, struct cvbc_secret *out, penta_error *err)
 {
     penta_buffer file = {0};
@@ -88,7 +89,7 @@ bool cvbc_policy_options(struct cvbc_policy *policy, const penta_option *options
     policy->require_signature = option_text(options, count, "require-signature") != NULL;
     policy->require_low_s = option_text(options, count, "require-low-s") != NULL;
     const char *board = option_text(options, count, "board");
-    if (board && strcmp(board, "trace")) { /* the board 'trace' prints events and has no limits */
+    if (board && strcmp(board, "trace")) { /* The board 'trace' prints events and has no limits. */
         policy->board = malloc(sizeof *policy->board);
         if (!policy->board) return error_at(err, BASE_MEMORY, 0, "no memory for a board");
         if (!cvbc_board_find(board, policy->board, err)) return false;

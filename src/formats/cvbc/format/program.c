@@ -8,10 +8,11 @@ static bool program_flaw(struct cvbc_program *p, uint64_t at, const char *what, 
                          uint64_t want)
 {
     error_at(&p->flaw, CVBC_BYTECODE, at, what, (unsigned long long)have, (unsigned long long)want);
-    return true; /* a flaw of the program is no failure of the parser */
+    return true; /* A flaw of the program is not a failure of the parser. */
 }
 
-/* Reads the string record at pos. False when it is cut short, not terminated, or has a NUL inside. */
+/* Reads the string record at pos. Returns false if it is cut short, not terminated, or has a NUL
+ * inside. */
 static bool string_at(penta_bytes pool, size_t pos, penta_bytes *text)
 {
     if (pool.size - pos < 4) return false;
@@ -73,8 +74,6 @@ bool cvbc_program_parse(penta_bytes image, struct arena *arena, struct cvbc_prog
                             end + size, image.size);
     return parse_strings(p, bytes_slice(image, (size_t)end, (size_t)size), end, arena, err);
 }
-
-/* ---- debug ---- */
 
 static penta_bytes program_table(penta_bytes debug, uint32_t offset, uint32_t size, bool *whole)
 {

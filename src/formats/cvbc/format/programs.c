@@ -1,6 +1,7 @@
-/* Containers with several programs (CVBC 21). The first program is that of the file itself. The others are whole
- * containers after the security section, and the directory at the end of the metadata names them. Its digests tie
- * them to the metadata, and so to the digests, the cipher and the signature of the file. */
+/* Containers with several programs (CVBC 21). The first program is the file itself. The others
+ * are whole containers after the security section, and the directory at the end of the metadata
+ * names them. The digests in the directory connect the other programs to the metadata, and so to
+ * the digests, the cipher and the signature of the file. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +10,6 @@
 #include "core/describe.h"
 #include "crypto/hash.h"
 #include "cvbc/format/hardware/hardware.h"
-
-/* ---- names ---- */
 
 bool cvbc_program_name_good(const uint8_t name[CVBC_NAME_BYTES])
 {
@@ -69,18 +68,18 @@ bool cvbc_program_choose(struct cvbc_module *m, const char *name, penta_error *e
 const struct cvbc_module *cvbc_chosen(const struct cvbc_module *m)
 {
     if (!m->chosen) return m;
-    cvbc_open(m); /* opening gives it the policy */
+    cvbc_open(m); /* Opening the file gives the program the policy. */
     return m->chosen;
 }
 
-/* ---- finding them ---- */
+/* The functions below find the other programs. */
 
 static bool programs_overlap(penta_bytes a, penta_bytes b)
 {
     return a.size && b.size && a.data < b.data + b.size && b.data < a.data + a.size;
 }
 
-/* The bytes of all other programs, or empty when some are missing. */
+/* Returns the bytes of all other programs, or empty bytes if some are missing. */
 static penta_bytes programs_area(const struct cvbc_module *m)
 {
     penta_bytes file = m->base.file, none = {0};
@@ -119,14 +118,14 @@ void cvbc_programs_free(struct cvbc_module *m)
 {
     for (size_t i = 0; m->inner && i < m->meta.entry_count; i++) {
         if (!m->inner[i]) continue;
-        m->inner[i]->policy = (struct cvbc_policy){0}; /* it belongs to the outer module */
+        m->inner[i]->policy = (struct cvbc_policy){0}; /* The policy belongs to the outer module. */
         cvbc_close(&m->inner[i]->base);
     }
     free(m->inner);
     m->inner = NULL;
 }
 
-/* ---- findings in other programs, with offsets of the file ---- */
+/* The functions below give findings in other programs the offsets of the file. */
 
 struct moved {
     const struct cvbc_module *outer, *inner;
@@ -152,8 +151,6 @@ static void pass_moved(void *user, const penta_error *finding)
     findings_pass(v->to, &e);
 }
 
-/* ---- checks ---- */
-
 static bool check_entries(const struct cvbc_module *m, struct findings *f)
 {
     const struct cvbc_metadata *meta = &m->meta;
@@ -167,7 +164,7 @@ static bool check_entries(const struct cvbc_module *m, struct findings *f)
     if (meta->entry_count > CVBC_PROGRAMS_MAX) {
         findings_add(f, CVBC_LIMIT, at, NULL, "%zu programs besides the first, at most %d",
                      meta->entry_count, CVBC_PROGRAMS_MAX);
-        return false; /* each name is compared with each, so there is a limit */
+        return false; /* Each name is compared with all others, so their number is limited. */
     }
     for (size_t i = 0; i <= meta->entry_count; i++) {
         uint64_t field = i ? at + cvbc_directory_bytes + (i - 1) * cvbc_entry_bytes : at + 4;
@@ -233,8 +230,8 @@ void cvbc_programs_check(const struct cvbc_module *m, struct findings *f)
     }
 }
 
-/* Gives an inner program the policy. Limits count for all programs together, so it gets what the others have
- * left. */
+/* Gives an inner program the policy. Limits are for all programs together, so the program gets
+ * what the others have left. */
 static void programs_lend(struct cvbc_module *inner, struct cvbc_policy *left)
 {
     inner->policy = *left;
@@ -307,12 +304,12 @@ void cvbc_programs_fit(const struct cvbc_module *m, const struct cvbc_board *boa
     }
 }
 
-/* ---- describing them ---- */
+/* The functions below describe the other programs. */
 
 struct moving {
     const penta_visitor *to;
     uint64_t origin;
-    unsigned decoded; /* the depth of nodes whose offsets are not those of the file */
+    unsigned decoded; /* depth of nodes whose offsets are not those of the file */
 };
 
 static bool moving_enter(void *user, const penta_node *node)
@@ -346,7 +343,7 @@ void cvbc_programs_describe(const struct cvbc_module *m, const penta_visitor *v)
 {
     uint64_t at = cvbc_offset(m, m->programs.data);
     penta_node all = {.name = "programs", .offset = at, .size = m->programs.size};
-    cvbc_open(m); /* opening gives them the policy */
+    cvbc_open(m); /* Opening the file gives the programs the policy. */
     if (!describe_enter(v, all)) return;
     for (size_t i = 0; i < m->meta.entry_count; i++) {
         const struct cvbc_module *inner = m->inner[i];

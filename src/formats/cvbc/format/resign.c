@@ -18,7 +18,8 @@ penta_module *cvbc_parse_under(penta_bytes file, const struct cvbc_policy *polic
     penta_module *module = cvbc_parse(file, NULL, 0, err);
     if (!module) return NULL;
     cvbc_policy_free(&((struct cvbc_module *)module)->policy);
-    ((struct cvbc_module *)module)->policy = *policy; /* set before anything is verified */
+    /* The policy must be set before anything is verified. */
+    ((struct cvbc_module *)module)->policy = *policy;
     return module;
 }
 
@@ -28,7 +29,8 @@ void cvbc_close_under(penta_module *module)
     cvbc_close(module);
 }
 
-/* Writes everything but the signature as it was, with these digests or, when they are NULL, the old ones. */
+/* Writes everything but the signature as it was, with the digests in `integrity`, or with the
+ * old ones if it is NULL. */
 static bool write_anew(const struct cvbc_module *m, const struct cvbc_resigning *how,
                        const uint8_t *integrity, struct writer *out, penta_error *err)
 {
@@ -68,7 +70,7 @@ static bool write_anew(const struct cvbc_module *m, const struct cvbc_resigning 
     return ok;
 }
 
-/* ---- replacing what is wrong ---- */
+/* The functions below replace wrong digests. */
 
 enum { BYTECODE_DIGEST = 32, METADATA_DIGEST = 64, SHORT_DIGEST = 96, SHORT_DIGEST_BYTES = 4 };
 
@@ -91,8 +93,8 @@ static void replace_digest(const struct cvbc_module *m, const struct cvbc_resign
     resign_tell(how, &replaced);
 }
 
-/* Replaces the digest of the bytecode. A wrong signature would keep the bytecode from being decoded, so it is read
- * from a copy without a signature. */
+/* Replaces the digest of the bytecode. With a wrong signature the bytecode would not be decoded,
+ * so it is read from a copy without a signature. */
 static bool replace_bytecode_digest(const struct cvbc_module *m, const struct cvbc_resigning *how,
                                     uint8_t *integrity, penta_error *err)
 {
@@ -118,8 +120,8 @@ static bool replace_bytecode_digest(const struct cvbc_module *m, const struct cv
     return !err->code;
 }
 
-/* Replaces digests. The short digest covers the other two, so it is computed last, and once before the copy is
- * opened. */
+/* Replaces digests. The short digest covers the other two, so it is computed last, and once
+ * before the copy is opened. */
 static bool replace_digests(const struct cvbc_module *m, const struct cvbc_resigning *how,
                             uint8_t *integrity, penta_error *err)
 {
@@ -174,16 +176,16 @@ static bool resign_own(const struct cvbc_module *m, const struct cvbc_resigning 
     return ok;
 }
 
-/* Signs a file. A signature vouches for the contents, so a file that was changed after its last signature is not
- * signed. What the policy requires is required in any case. */
+/* Signs a file. A signature confirms the contents, so a file that was changed after its last
+ * signature is not signed. The requirements of the policy hold in any case. */
 bool cvbc_resign(const struct cvbc_module *m, const struct cvbc_resigning *how, struct writer *out,
                  penta_error *err)
 {
     const struct cvbc_opened *o = cvbc_open(m);
     uint32_t code = o->failure.code;
     bool signs = how->key || how->reserve;
-    bool sealed = code == CVBC_DECRYPT &&
-                  !m->policy.has_secret; /* its signature was checked, and only decrypting failed */
+    /* The signature was checked, and only decrypting failed. */
+    bool sealed = code == CVBC_DECRYPT && !m->policy.has_secret;
     bool unsure = code == CVBC_SIGNATURE || code == CVBC_KEY, changed = code == CVBC_HASH;
     if (!code || sealed || (unsure && !signs)) return write_anew(m, how, NULL, out, err);
     if (code == CVBC_KEY && !m->policy.require_signature && !m->public_key.size &&
@@ -225,8 +227,8 @@ static bool raw_signature(penta_bytes in, enum key_type type, uint8_t out[SIGNAT
     return der_integer(&rest, out) && der_integer(&rest, out + 32) && !rest.size;
 }
 
-/* Checks a signature. A wrong one is refused. One that cannot be checked is accepted, unless the policy requires a
- * good one. */
+/* Checks a signature. A wrong one is refused. One that cannot be checked is accepted, unless the
+ * policy requires a good one. */
 static bool resign_fits(const struct cvbc_module *m, penta_bytes file, penta_error *err)
 {
     penta_module *made = cvbc_parse_under(file, &m->policy, err);

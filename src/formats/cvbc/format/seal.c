@@ -1,4 +1,4 @@
-/* The commands seal and open: rewrite a file with its bytecode encrypted or decrypted. */
+/* The commands seal and open: they rewrite a file with its bytecode encrypted or decrypted. */
 #include <string.h>
 #include "base/bytes.h"
 #include "cvbc/format/build.h"
@@ -9,7 +9,8 @@ struct sealing {
     struct private_key *key;
 };
 
-/* Replaces the old signature, which is no longer valid: makes a new one, or drops it with a finding. */
+/* Replaces the old signature, which is no longer valid: makes a new one, or removes it with a
+ * finding. */
 static bool new_signature(struct sealing *s, const struct cvbc_module *m,
                           const penta_option *options, size_t count, penta_error *err)
 {
@@ -48,7 +49,7 @@ static bool derivation_named(const char *name, uint32_t *method, penta_error *er
     return error_not_in(err, "derive", name, cvbc_derivation_name);
 }
 
-/* Puts cipher, derivation and secret of the options into a build. */
+/* Copies cipher, derivation and secret from the options into a build. */
 bool cvbc_build_cipher(struct cvbc_build *b, struct cvbc_secret *secret,
                        const penta_option *options, size_t count, penta_error *err)
 {

@@ -1,17 +1,18 @@
-/* The quick and the full check of a container, in the order of CVBC 9.1 and CVBC 9.2. They report all findings that
- * do not follow from earlier ones; the first finding is the status of the file. */
+/* The quick and the full check of a container, in the order of CVBC 9.1 and CVBC 9.2. They
+ * report all findings that do not follow from earlier ones; the first finding is the status of
+ * the file. */
 #include <string.h>
 #include "base/bytes.h"
 #include "base/codec/checksum.h"
 #include "cvbc/cvbc.h"
 
-/* The offsets of the header fields to which findings point. */
+/* These are the offsets of the header fields to which findings point. */
 enum { AT_METADATA = 16, AT_SECURITY = 24, AT_BYTECODE = 32, AT_FLAGS = 56, AT_RESERVED = 57 };
 
 static bool verify_outside(const struct cvbc_module *m, const char *name, uint32_t offset,
                            uint32_t size, uint64_t field, struct findings *f)
 {
-    uint64_t end = (uint64_t)offset + size; /* in 64 bits the sum of two u32 cannot wrap */
+    uint64_t end = (uint64_t)offset + size; /* In 64 bits the sum of two u32 cannot wrap. */
     if (end <= m->base.file.size) return false;
     findings_add(f, CVBC_BOUNDS, field, NULL, "the %s section ends at 0x%llx, the file at 0x%zx",
                  name, (unsigned long long)end, m->base.file.size);
@@ -23,7 +24,7 @@ static void check_header_crc(const struct cvbc_module *m, struct findings *f)
     const uint8_t *file = m->base.file.data;
     uint32_t right = checksum_crc32((penta_bytes){file, 12}), stored = m->header.header_crc32;
     if (stored == right) return;
-    uint8_t whole[60]; /* CVBC 6.2 */
+    uint8_t whole[60]; /* This follows CVBC 6.2. */
     memcpy(whole, file, 12);
     memcpy(whole + 12, file + 16, 48);
     bool comment = checksum_crc32((penta_bytes){whole, 60}) == stored;
@@ -33,7 +34,8 @@ static void check_header_crc(const struct cvbc_module *m, struct findings *f)
                  (unsigned)right);
 }
 
-/* Makes the quick check. False when the sections cannot be found, so that nothing else can be checked. */
+/* Makes the quick check. Returns false if the sections cannot be found, so that nothing else can
+ * be checked. */
 static bool verify_quick(const struct cvbc_module *m, struct findings *f)
 {
     const struct cvbc_header *h = &m->header;
@@ -75,7 +77,7 @@ static bool verify_quick(const struct cvbc_module *m, struct findings *f)
 
 void cvbc_check_quick(const struct cvbc_module *m, struct findings *f) { verify_quick(m, f); }
 
-/* ---- full ---- */
+/* The functions below make the full check. */
 
 static bool is_zero(const uint8_t *p, size_t size)
 {
@@ -109,7 +111,7 @@ static void check_apart(const struct cvbc_module *m, struct findings *f)
              {"bytecode", h->bytecode_offset, h->bytecode_size, AT_BYTECODE}};
     for (int i = 0; i < 3; i++) {
         if (!s[i].size || (!s[i].from && i == 1))
-            continue; /* without an offset there is no security section */
+            continue; /* Without an offset there is no security section. */
         if (s[i].from < cvbc_header_bytes)
             findings_add(f, CVBC_LAYOUT, s[i].field, NULL,
                          "the %s section starts inside the header", s[i].name);
@@ -126,7 +128,7 @@ static void check_apart(const struct cvbc_module *m, struct findings *f)
                      "with debug data the bytecode section is the last");
 }
 
-/* Checks offsets, sizes and order. False when a section cannot be read. */
+/* Checks offsets, sizes and order. Returns false if a section cannot be read. */
 static bool check_layout(const struct cvbc_module *m, struct findings *f)
 {
     const struct cvbc_header *h = &m->header;
@@ -263,8 +265,6 @@ static void check_metadata(const struct cvbc_module *m, struct findings *f)
                      meta->pin_count);
 }
 
-/* ---- security ---- */
-
 static void check_signature_fields(const struct cvbc_module *m, uint64_t at, struct findings *f)
 {
     const struct cvbc_security *s = &m->protection;
@@ -354,8 +354,6 @@ static void check_security(const struct cvbc_module *m, struct findings *f)
                      "its parts have %llu bytes, the section %zu", (unsigned long long)size,
                      m->security.size);
 }
-
-/* ---- debug ---- */
 
 static void check_lines(const struct cvbc_module *m, penta_bytes lines, struct findings *f)
 {

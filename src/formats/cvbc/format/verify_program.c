@@ -1,9 +1,10 @@
-/* The rules of a program (CVBC 12): operands in range, and the depth of the stack at each instruction.
+/* The rules of a program (CVBC 12): operands in range, and the depth of the stack at each
+ * instruction.
  *
- * Depths are counted for each function: from 0 at the entry of the program, and from 1, for the return index, at
- * the entry of a function. A call leaves the depth as it was. The program is proved when all depths are known,
- * every RET has its own return index on top, and no instruction overwrites a return index. Then the machine can
- * leave out its stack checks. */
+ *  Depths are counted for each function: from 0 at the entry of the program, and from 1, for the
+ * return index, at the entry of a function. A call does not change the depth. The program is
+ * proved if all depths are known, every RET has its own return index on top, and no instruction
+ * overwrites a return index. The machine then needs no stack checks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/bytes.h"
@@ -12,10 +13,10 @@
 
 struct function {
     uint32_t entry;
-    int32_t deepest;       /* the most words of its own, the return index included */
-    int32_t reads, writes; /* how many words of the caller it reads or changes */
-    int32_t absolute; /* the deepest stack at which it is called, + 1; -1 when unknown so far */
-    uint8_t state;    /* the state of the search for cycles */
+    int32_t deepest;       /* most words of its own, including the return index */
+    int32_t reads, writes; /* number of words of the caller that it reads or changes */
+    int32_t absolute;      /* 1 + the deepest stack at which it is called; -1 while unknown */
+    uint8_t state;         /* state of the search for cycles */
 };
 
 struct analysis {
@@ -23,12 +24,12 @@ struct analysis {
     struct findings *f;
     uint64_t origin;
     bool decoded, proved;
-    int32_t *depth;  /* for each instruction; -1 when it is not reached */
-    uint32_t *owner; /* for each instruction the function that reached it */
+    int32_t *depth;  /* per instruction: its depth, or -1 if it is not reached */
+    uint32_t *owner; /* per instruction: the function that reached it */
     uint32_t *work;
-    bool *is_target; /* whether an instruction is the target of a jump */
+    bool *is_target; /* per instruction: true if it is the target of a jump */
     struct function *functions;
-    uint32_t *function_of; /* for each entry the index of its function + 1 */
+    uint32_t *function_of; /* per entry: 1 + the index of its function */
     size_t function_count;
     bool warned_join, warned_frame;
 };
@@ -103,8 +104,6 @@ static void check_instructions(struct analysis *a, struct cvbc_flow *flow)
     }
 }
 
-/* ---- depths ---- */
-
 static struct function *function_at(struct analysis *a, uint32_t entry)
 {
     if (!a->function_of[entry]) {
@@ -114,7 +113,7 @@ static struct function *function_at(struct analysis *a, uint32_t entry)
     return &a->functions[a->function_of[entry] - 1];
 }
 
-/* Notes that execution may continue at `to` with this depth. */
+/* Records that execution may continue at `to` with this depth. */
 static void verify_program_reach(struct analysis *a, size_t *work, uint32_t to, int32_t depth,
                                  uint32_t owner)
 {
@@ -126,7 +125,7 @@ static void verify_program_reach(struct analysis *a, size_t *work, uint32_t to, 
     } else if (a->depth[to] != depth || a->owner[to] != owner) {
         a->proved = false;
         if (a->owner[to] != owner)
-            return; /* code that functions share counts only for the first one */
+            return; /* Code that several functions share counts only for the first one. */
         if (!a->warned_join)
             verify_program_report(a, CVBC_STACK_JOIN, to, 0, "the stack holds %u or %u words here",
                                   (unsigned)a->depth[to], (unsigned)depth);
@@ -134,8 +133,8 @@ static void verify_program_reach(struct analysis *a, size_t *work, uint32_t to, 
     }
 }
 
-/* How many words a PRINTF pops (CVBC 12.2): as many as the PUSH before it says. Without such a PUSH, or when a jump
- * leads between the two, the number is unknown. */
+/* Returns how many words a PRINTF pops (CVBC 12.2): the number that the PUSH before it gives.
+ * Without such a PUSH, or if a jump leads between the two, the number is unknown. */
 static int32_t printf_pops(const struct analysis *a, size_t i)
 {
     if (!i) return -1;
@@ -154,15 +153,17 @@ static bool verify_program_ends(uint8_t opcode)
 static void verify_program_locals(struct analysis *a, struct function *fn, size_t i,
                                   struct cvbc_inst in, int32_t depth)
 {
-    /* depth is the number of words in the frame, over which the index counts; the lowest is the return index. */
+    /* `depth` is the number of words in the frame. The operand counts words from the top of the
+     * frame down; the lowest word is the return index. */
     bool main = fn == a->functions, store = in.opcode == CVBC_OP_STORE_LOCAL;
-    int32_t below = (int32_t)in.immediate - depth + 1; /* above 0 in the frame of the caller */
+    /* Above 0 for a word in the frame of the caller. */
+    int32_t below = (int32_t)in.immediate - depth + 1;
     if (below > 0 && main) {
         verify_program_report(a, CVBC_STACK_UNDERFLOW, i, 2, "depth %u, the stack holds %u words",
                               in.immediate, (unsigned)(depth < 0 ? 0 : depth));
         a->proved = false;
     } else if (!main && store && below == 0) {
-        a->proved = false; /* it writes the return index itself */
+        a->proved = false; /* The instruction writes the return index itself. */
     } else if (store ? below > fn->writes : below > fn->reads) {
         *(store ? &fn->writes : &fn->reads) = below;
     }
@@ -184,7 +185,7 @@ static void verify_program_step(struct analysis *a, size_t *work, uint32_t i)
         pops = printf_pops(a, i);
         if (pops < 0) {
             a->proved = false;
-            return; /* after it nothing is known for sure */
+            return; /* After this nothing is known for certain. */
         }
     }
     if (in.opcode == CVBC_OP_RET) {
@@ -239,13 +240,13 @@ static void verify_program_step(struct analysis *a, size_t *work, uint32_t i)
     verify_program_reach(a, work, i + 1, after, a->owner[i]);
 }
 
-/* ---- calls ---- */
+/* The functions below follow calls. */
 
-/* Finds the longest paths through the call graph by repeated passes. Without recursion, a chain of calls has at
- * most as many links as there are functions. */
+/* Finds the longest paths through the call graph by repeated passes. Without recursion, a chain
+ * of calls is at most as long as the number of functions. */
 static bool settle_calls(struct analysis *a)
 {
-    enum { PASSES = 64 }; /* programs with deeper chains keep the checks at run time */
+    enum { PASSES = 64 }; /* Programs with longer chains keep the checks at run time. */
     a->functions[0].absolute = 0;
     bool changed = true;
     for (int pass = 0; changed; pass++) {
@@ -258,15 +259,15 @@ static bool settle_calls(struct analysis *a)
             const struct function *caller = &a->functions[a->owner[i]];
             struct function *callee = &a->functions[a->function_of[in.immediate] - 1];
             if (caller->absolute < 0) continue;
-            int32_t at =
-                caller->absolute + a->depth[i];    /* how many words are below the return index */
-            if (at > CVBC_STACK_MAX) return false; /* recursion also ends here */
+            /* This is the number of words below the return index. */
+            int32_t at = caller->absolute + a->depth[i];
+            if (at > CVBC_STACK_MAX) return false; /* Recursion also ends here. */
             if (at > callee->absolute) {
                 callee->absolute = at;
                 changed = true;
             }
-            /* The words that the callee reads or changes must belong to the caller and lie above its return
-             * index. */
+            /* The words that the called function reads or changes must belong to the caller and
+             * be above the caller's return index. */
             int32_t own = a->depth[i] - (caller == a->functions ? 0 : 1);
             if (callee->reads > own || callee->writes > own) return false;
         }
@@ -293,8 +294,8 @@ static void verify_program_follow(struct analysis *a, struct cvbc_flow *flow)
     for (size_t i = 0; i < count; i++) a->depth[i] = -1;
     uint32_t entry = a->p->head.entry_point_offset;
     a->functions[0] = (struct function){.entry = entry, .absolute = -1};
-    a->function_count =
-        1; /* the first is the program itself; a CALL of its entry makes another function */
+    /* The first function is the program itself; a CALL of its entry makes another function. */
+    a->function_count = 1;
     verify_program_reach(a, &work, entry, 0, 0);
     while (work) verify_program_step(a, &work, a->work[--work]);
     for (size_t i = 0; i < a->function_count; i++)
@@ -302,7 +303,7 @@ static void verify_program_follow(struct analysis *a, struct cvbc_flow *flow)
     verify_program_settle(a, flow);
 }
 
-/* Analyses a program. Gives depths and owners to a caller that wants them. */
+/* Analyses a program. Depths and owners are stored if the caller wants them. */
 static bool verify_program_analyse(const struct cvbc_program *p, struct findings *f,
                                    uint64_t origin, bool decoded, struct cvbc_flow *flow,
                                    int32_t **depths, uint32_t **owners)
@@ -351,7 +352,7 @@ bool cvbc_stack_depths(const struct cvbc_program *p, int32_t **depths, uint32_t 
     return verify_program_analyse(p, &ignored, 0, false, &flow, depths, functions);
 }
 
-/* ---- the entry of the driver, which checks container, protection and program ---- */
+/* The function below is the driver's check of container, protection and program. */
 
 void cvbc_verify(const penta_module *module, struct findings *f)
 {

@@ -1,6 +1,7 @@
-/* Verifies a file under a policy (CVBC 9.3). The order matters, since each step protects the next. open_contents
- * has it from top to bottom: the signature, the digests of the plain parts, the cipher, DEFLATE, the structure, the
- * digest of the decoded bytecode. A step that fails ends the verification. */
+/* Verifies a file under a policy (CVBC 9.3). The order matters, because each step protects the
+ * next one. open_contents makes the steps from top to bottom: the signature, the digests of the
+ * plain parts, the cipher, DEFLATE, the structure, the digest of the decoded bytecode. A step
+ * that fails ends the verification. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -10,10 +11,8 @@
 #include "crypto/sign.h"
 #include "cvbc/cvbc.h"
 
-/* ---- the signature ---- */
-
-/* Computes what is signed (CVBC 7.1): the hash of the file with [12,16), [40,44) and the signature as zeros. It
- * hashes pieces of the file and makes no copy. */
+/* Computes what is signed (CVBC 7.1): the hash of the file with [12,16), [40,44) and the
+ * signature as zeros. It hashes pieces of the file and makes no copy. */
 void cvbc_tbs(penta_bytes file, uint64_t signature_offset, uint64_t signature_size,
               uint8_t hash_algorithm, uint8_t out[40])
 {
@@ -42,7 +41,7 @@ static bool fail_signature(struct cvbc_opened *o, uint64_t at, bool tried)
                                          : "no key in the file or among the trusted ones fits it");
 }
 
-/* Notes that the crypto library failed, so that the file may be good or bad. */
+/* Records that the crypto library failed, so that it is not known whether the file is good. */
 static bool fail_library(struct cvbc_opened *o, uint64_t at)
 {
     error_at(&o->failure, BASE_MEMORY, at, "the crypto library failed");
@@ -54,7 +53,7 @@ static enum key_type signature_type(const struct cvbc_module *m)
     return m->has_protection ? (enum key_type)m->protection.signature_algorithm : KEY_NONE;
 }
 
-/* Finds out whether the signature is good, and under which key. */
+/* Finds out whether the signature is good, and which key made it. */
 static bool check_signature(const struct cvbc_module *m, struct cvbc_opened *o)
 {
     const struct cvbc_policy *policy = &m->policy;
@@ -98,8 +97,8 @@ static bool check_signature(const struct cvbc_module *m, struct cvbc_opened *o)
     return true;
 }
 
-/* Tells whether the signature, which was checked, is one that is required. Of an ECDSA signature the low form may be
- * required (CVBC 7.7); then the other form is refused although it is valid. */
+/* Tells whether the signature, which was checked, satisfies the requirements. An ECDSA signature
+ * may have to have the low form (CVBC 7.7); then the other form is refused although it is valid. */
 static bool check_required(const struct cvbc_module *m, bool signature, bool low_s,
                            penta_error *err)
 {
@@ -120,8 +119,6 @@ static bool check_required(const struct cvbc_module *m, bool signature, bool low
     return error_note(err,
                       "anybody can embed a key; give those you trust with option 'trusted-key'");
 }
-
-/* ---- digests ---- */
 
 static bool check_open_hashes(const struct cvbc_module *m, struct cvbc_opened *o)
 {
@@ -150,7 +147,7 @@ static bool check_bytecode_hash(const struct cvbc_module *m, struct cvbc_opened 
                     "bytecode_sha256 is wrong");
 }
 
-/* ---- the cipher: CVBC 8.3, CVBC 8.4 ---- */
+/* The functions below are for the cipher (CVBC 8.3, CVBC 8.4). */
 
 void cvbc_aad(const struct cvbc_sealing *s, penta_bytes metadata, uint8_t out[48])
 {
@@ -192,7 +189,7 @@ bool cvbc_derive(const struct cvbc_sealing *s, const struct cvbc_secret *secret,
     return ok || error_at(err, BASE_MEMORY, 0, "the crypto library failed to derive the key");
 }
 
-/* Decrypts into a buffer of the module, which is wiped when the module is closed. */
+/* Decrypts into a buffer of the module, which is overwritten before the module is freed. */
 static bool verify_protection_decrypt(struct cvbc_module *m, struct cvbc_opened *o,
                                       penta_bytes *bytes)
 {
@@ -227,8 +224,6 @@ static bool verify_protection_decrypt(struct cvbc_module *m, struct cvbc_opened 
     return error_note(&o->failure, "the key is wrong, or the file was changed");
 }
 
-/* ---- DEFLATE ---- */
-
 static bool verify_protection_inflate(struct cvbc_module *m, struct cvbc_opened *o,
                                       penta_bytes *bytes)
 {
@@ -261,7 +256,7 @@ static bool verify_protection_inflate(struct cvbc_module *m, struct cvbc_opened 
     }
 }
 
-/* ---- the whole verification ---- */
+/* The functions below make the whole verification. */
 
 static bool parse_image(struct cvbc_module *m, struct cvbc_opened *o, penta_bytes image)
 {
@@ -296,7 +291,8 @@ static bool open_contents(struct cvbc_module *m, struct cvbc_opened *o)
     return true;
 }
 
-/* Checks the structure and the signature when nobody has yet. Called under the lock. */
+/* Checks the structure and the signature, if that was not done before. It must be called under
+ * the lock. */
 static bool open_signature(struct cvbc_module *m)
 {
     struct cvbc_opened *o = &m->opened;
@@ -321,13 +317,13 @@ bool cvbc_meets(const struct cvbc_module *module, bool require_signature, bool r
 
 const struct cvbc_opened *cvbc_open(const struct cvbc_module *module)
 {
-    struct cvbc_module *m =
-        (struct cvbc_module *)module; /* not const: `opened` is filled once, under the lock */
+    /* The module is not const here, because `opened` is filled once, under the lock. */
+    struct cvbc_module *m = (struct cvbc_module *)module;
     struct cvbc_opened *o = &m->opened;
     lock_take(&m->lock);
     if (!m->is_opened) {
         if (open_signature(m)) open_contents(m, o);
-        /* Plain contents can be shown even when their protection is wrong, but they do not run. */
+        /* Plain contents can be shown even if their protection is wrong, but they do not run. */
         if (!o->has_program && !m->base.damage.code && cvbc_plain(m) && m->stored.size) {
             penta_error err = {0};
             o->has_program = cvbc_program_parse(m->stored, &m->arena, &o->program, &err);
