@@ -1,4 +1,4 @@
-/* The assembler (CVBC 15). print.c shows the grammar by example. */
+/* The assembler (CVBC 15). The comment in print.c shows the grammar by example. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -14,22 +14,21 @@ struct assembly {
     struct source *s;
     struct findings *findings;
     struct cvbc_build b;
-    struct labels labels; /* their arena also holds strings */
+    struct labels labels; /* The arena of the labels also has strings. */
     struct writer metadata, security, stored, debug, key, signature;
     struct cvbc_debug_rows rows;
     struct cvbc_patch *patches;
     size_t patch_capacity;
     bool has_stored_of;
     uint8_t stored_of[HASH_BYTES];
-    bool has_container; /* the text gives the bytes of a program */
+    bool has_container; /* true if the text gives the bytes of a program */
     struct writer container;
-    bool has_next; /* after .program: the text of another program follows, with this entry */
+    bool has_next; /* true after .program: the text of another program follows, with this entry */
     struct cvbc_override next;
 };
 
-/* ---- values ---- */
-
-/* Accepts a word. It looks at the text itself, because hex digits may follow, which are no tokens. */
+/* Accepts a word. It looks at the text itself, because hex digits may follow, which are not
+ * tokens. */
 static bool accept_word(struct assembly *a, const char *word)
 {
     struct source *s = a->s;
@@ -109,8 +108,6 @@ static bool field_list(struct assembly *a, const struct layout_field *fields,
     }
 }
 
-/* ---- directives ---- */
-
 static bool directive_pin(struct assembly *a)
 {
     struct cvbc_override over = {0};
@@ -127,7 +124,7 @@ static bool directive_dependency(struct assembly *a)
 {
     struct cvbc_override over = {0};
     struct token t = source_peek(a->s);
-    if (t.kind == TOKEN_STRING) { /* the line is .dependency "name" ... */
+    if (t.kind == TOKEN_STRING) { /* The line is .dependency "name" ... */
         if (!raw_value(a, &cvbc_dependency_fields[0], over.bytes)) return false;
     }
     if (!field_list(a, cvbc_dependency_fields, &over)) return false;
@@ -210,7 +207,7 @@ static bool directive_string(struct assembly *a)
 
 #define PLACE_ENTRY UINT32_MAX
 
-/* Reads a number or a label, which may be defined later. `place` is where the value is stored. */
+/* Reads a number, or a label that may be defined later. `place` is where the value is stored. */
 static bool cvbc_assemble_target(struct assembly *a, uint64_t place, uint64_t *value)
 {
     struct token t = source_peek(a->s);
@@ -269,7 +266,7 @@ static bool directive_program(struct assembly *a)
     a->next = (struct cvbc_override){0};
     a->has_next = true;
     struct token t = source_peek(a->s);
-    if (t.kind == TOKEN_STRING) { /* the line is .program "name" ... */
+    if (t.kind == TOKEN_STRING) { /* The line is .program "name" ... */
         if (!raw_value(a, &cvbc_entry_fields[0], a->next.bytes)) return false;
         memset(a->next.mask, 1, CVBC_NAME_BYTES);
         a->next.used = true;
@@ -280,7 +277,7 @@ static bool directive_program(struct assembly *a)
 static bool directive_custom(struct assembly *a) { return source_hex(a->s, &a->b.custom); }
 static bool directive_debug(struct assembly *a) { return source_hex(a->s, &a->debug); }
 
-/* ---- rows of debug tables: debug_info.c ---- */
+/* The functions below read rows of debug tables; debug_info.c describes them. */
 
 static bool row_name(struct assembly *a, penta_bytes *name)
 {
@@ -291,7 +288,8 @@ static bool row_name(struct assembly *a, penta_bytes *name)
            error_at(a->s->err, CVBC_LIMIT, t.offset, "a name of %zu bytes", name->size);
 }
 
-/* Reads a comma, and a word of the field (NULL when it has no words) or a number of `bits` bits. */
+/* Reads a comma, and then a word of the field or a number of `bits` bits. `field` is NULL if
+ * there are no words. */
 static bool row_value(struct assembly *a, const char *field, unsigned bits, uint64_t *value)
 {
     if (!source_expect(a->s, ',')) return false;
@@ -365,8 +363,6 @@ static const struct {
 };
 enum { DIRECTIVES = sizeof directives / sizeof *directives };
 
-/* ---- instructions ---- */
-
 static bool cvbc_assemble_emit(struct assembly *a, uint64_t at, uint8_t opcode, uint8_t flags,
                                uint64_t immediate)
 {
@@ -385,7 +381,7 @@ static bool raw_instruction(struct assembly *a, size_t from)
     penta_bytes word = bytes_slice(s->text, from, end - from);
     const uint8_t *dot = memchr(word.data, '.', word.size);
     size_t left = dot ? (size_t)(dot - word.data) : word.size;
-    s->pos = end; /* the text is consumed even when it is no opcode */
+    s->pos = end; /* The text is consumed even if it is not an opcode. */
     uint64_t opcode = 0, flags = 0, immediate = 0;
     if (!number_parse_bytes(bytes_slice(word, 0, left), &opcode) || opcode > 255 ||
         (dot &&
@@ -404,7 +400,8 @@ static int find_mnemonic(const struct source *s, struct token t)
     return -1;
 }
 
-/* Cuts the suffix off a name such as PUSH.S, which is one token. -1 when there is no such suffix. */
+/* Removes the suffix from a name such as PUSH.S, which is one token. Returns its flag, or -1 if
+ * there is no such suffix. */
 static int split_suffix(const struct source *s, struct token *t)
 {
     const uint8_t *p = s->text.data + t->offset;
@@ -471,8 +468,6 @@ static bool cvbc_assemble_line(struct assembly *a)
     }
 }
 
-/* ---- the end ---- */
-
 static void cvbc_assemble_resolve(struct assembly *a)
 {
     for (size_t i = 0; i < a->labels.fixup_count; i++) {
@@ -489,15 +484,15 @@ static void cvbc_assemble_resolve(struct assembly *a)
     }
 }
 
-/* Checks .stored, which counts only for the listing that it was printed with (CVBC 15.5). For another listing the
- * section is made anew. */
+/* Checks .stored, which is used only with the listing that it was printed with (CVBC 15.5). With
+ * another listing the section is made again. */
 static void check_stored(struct assembly *a)
 {
     struct cvbc_build *b = &a->b;
     if (!b->has_stored) return;
     b->stored = writer_view(&a->stored);
     if (!cvbc_build_count(b)) {
-        b->has_image = true; /* without a listing its contents are unknown */
+        b->has_image = true; /* Without a listing the contents are unknown. */
         return;
     }
     uint8_t head[cvbc_bytecode_bytes], digest[HASH_BYTES];
@@ -568,7 +563,7 @@ static void assembly_free(struct assembly *a)
     labels_free(&a->labels);
 }
 
-/* Ends the text of another program: its container becomes part of the file. */
+/* Ends the text of another program. Its container becomes a part of the file. */
 static void end_program(struct assembly *outer, struct assembly *inner,
                         const struct cvbc_override *entry)
 {

@@ -28,8 +28,6 @@
 #include "cvbc/format/build.h"
 #include "text/hex.h"
 
-/* ---- pieces of text ---- */
-
 static void print_hex(struct writer *out, const char *directive, penta_bytes bytes)
 {
     char start[40];
@@ -85,8 +83,9 @@ static void print_value(struct writer *out, const struct layout_field *field, co
         writer_dec(out, value);
 }
 
-/* Prints the fields of a record that differ from the computed one. `open` says that the line has text already; then
- * all fields go to this line, since another line would be another record. */
+/* Prints the fields of a record that differ from the computed ones. If `open` is true, the line
+ * has text already; then all fields are printed in this line, because another line would be
+ * another record. */
 static void print_fields(struct writer *out, const char *directive,
                          const struct layout_field *fields, const uint8_t *actual,
                          const uint8_t *computed, bool open)
@@ -111,10 +110,8 @@ static void print_fields(struct writer *out, const char *directive,
     if (open) writer_char(out, '\n');
 }
 
-/* ---- names of instructions ---- */
-
 struct names {
-    penta_bytes *of; /* for each instruction; size 0 for none */
+    penta_bytes *of; /* the name of each instruction; size 0 if it has none */
     bool *needed;
 };
 
@@ -126,7 +123,7 @@ static bool print_usable(penta_bytes name)
         if (!isalnum(name.data[i]) && name.data[i] != '_') return false;
         if (i && !isdigit(name.data[i])) digits = false;
     }
-    return !digits; /* names such as L12 are made up here */
+    return !digits; /* Names such as L12 are made by the disassembler. */
 }
 
 static bool print_taken(const struct names *n, size_t count, penta_bytes name)
@@ -141,7 +138,8 @@ static bool find_names(const struct cvbc_module *m, const struct cvbc_program *p
 {
     enum {
         SYMBOLS = 4096
-    }; /* with more symbols names are made up, because the search for duplicates is quadratic */
+    }; /* With more symbols names are made, because the search for duplicates takes quadratic
+        * time. */
     n->of = calloc(p->count + 1, sizeof *n->of);
     n->needed = calloc(p->count + 1, sizeof *n->needed);
     if (!n->of || !n->needed) return false;
@@ -178,8 +176,6 @@ static void print_name(struct writer *out, const struct names *n, size_t i)
         writer_print(out, "L%zu", i);
 }
 
-/* ---- instructions ---- */
-
 static const char *suffix_of(uint8_t flags)
 {
     return flags == CVBC_S   ? ".S"
@@ -189,7 +185,7 @@ static const char *suffix_of(uint8_t flags)
                              : "";
 }
 
-/* Prints an instruction. With `names` NULL it prints plain numbers, for traces. */
+/* Prints an instruction. If `names` is NULL, it prints plain numbers, for traces. */
 static void print_inst(struct writer *out, const struct cvbc_program *p, size_t i,
                        const struct names *names)
 {
@@ -237,9 +233,7 @@ static void print_program(const struct cvbc_program *p, const struct names *n, s
     }
 }
 
-/* ---- records ---- */
-
-/* Whether the metadata section can only be printed as hex. */
+/* Tells whether the metadata section can only be printed as hex. */
 static bool print_raw_metadata(const struct cvbc_module *m)
 {
     return !m->meta.whole || m->meta.rest.size || (m->meta.entries && !m->inner);
@@ -310,7 +304,8 @@ static void print_security(const struct cvbc_module *m, const struct cvbc_build 
     cvbc_build_protection(b, m->header.flags, m->stored.size, m->public_key.size, m->signature.size,
                           head);
     print_fields(out, ".security", cvbc_security_fields, m->security.data, head, false);
-    struct cvbc_build actual = {.secure_timestamp = 0}; /* the short hash follows from the others */
+    /* The short hash is computed from the others. */
+    struct cvbc_build actual = {.secure_timestamp = 0};
     memcpy(actual.integrity_over.bytes, m->security.data + cvbc_security_bytes, 96);
     memset(actual.integrity_over.mask, 1, 96);
     cvbc_build_integrity(b, m->metadata, image, integrity);
@@ -324,7 +319,7 @@ static void print_security(const struct cvbc_module *m, const struct cvbc_build 
     print_hex(out, ".signature", m->signature);
 }
 
-/* Prints the stored section when compressing the image would not give it back. */
+/* Prints the stored section as hex if compressing the image would not give the same bytes. */
 static void print_stored(const struct cvbc_module *m, bool listed, penta_bytes image,
                          struct writer *out)
 {
@@ -336,7 +331,7 @@ static void print_stored(const struct cvbc_module *m, bool listed, penta_bytes i
     }
     penta_buffer_free(&deflated);
     if (same) return;
-    if (listed) { /* it counts for this listing only */
+    if (listed) { /* The section is used only with this listing. */
         uint8_t digest[HASH_BYTES];
         hash_sha256(image, digest);
         writer_text(out, ".stored of ");
@@ -427,7 +422,7 @@ static bool print_code(const struct cvbc_module *m, struct writer *out, penta_by
     return ok;
 }
 
-/* Prints everything but the other programs. */
+/* Prints everything except the other programs. */
 static bool print_container(const struct cvbc_module *m, struct writer *out, penta_error *err)
 {
     struct cvbc_build b = {0};
@@ -494,7 +489,7 @@ bool cvbc_print(const penta_module *module, const penta_option *options, size_t 
     const struct cvbc_module *only = name ? cvbc_program_named(m, name, err) : m;
     if (!only) return false;
     if (name && only == m) return print_first(m, out, err) && writer_ok(out, err);
-    cvbc_open(m); /* opening gives its policy to the others */
+    cvbc_open(m); /* Opening the file gives its policy to the other programs. */
     if (name) return print_container(only, out, err) && writer_ok(out, err);
     return print_container(m, out, err) && print_programs(m, out, err) && writer_ok(out, err);
 }
