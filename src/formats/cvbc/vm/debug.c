@@ -1,5 +1,5 @@
-/* Answers a debugger about CockpitVM programs: from the debug tables, and about frames from the depth of the stack
- * that the verifier finds for each instruction. */
+/* Answers questions of a debugger about CockpitVM programs. It uses the debug tables, and finds
+ * frames by the depth of the stack that the verifier computes for each instruction. */
 #include "base/bytes.h"
 #include "core/debug/debug_info.h"
 #include "cvbc/vm/vm.h"
@@ -39,15 +39,13 @@ static bool cvbc_debug_branch(const penta_module *module, uint64_t pc, penta_bra
     return true;
 }
 
-/* ---- frames ---- */
-
 struct frame {
     uint32_t pc;
-    uint32_t base; /* where its words on the stack begin */
-    bool function; /* whether the first of these words is the return index */
+    uint32_t base; /* index of its first word on the stack */
+    bool function; /* true if the first of these words is the return index */
 };
 
-/* Calls `take` with each frame, from the innermost on, until it returns false. */
+/* Calls `take` with each frame, from the innermost one outward, until it returns false. */
 static void each_frame(const struct cvbc_vm *vm, bool (*take)(void *user, struct frame f),
                        void *user)
 {
@@ -85,8 +83,6 @@ static size_t cvbc_debug_frames(const penta_vm *base, penta_frame *out, size_t m
     each_frame((const struct cvbc_vm *)base, list_frame, &l);
     return l.count;
 }
-
-/* ---- variables ---- */
 
 struct frame_wanted {
     size_t left;
@@ -155,7 +151,7 @@ static void cvbc_debug_variables(const penta_vm *base, size_t frame, penta_varia
     }
 }
 
-/* Reports accesses. Everything is in memory but sp, which nearly every instruction changes. */
+/* Reports accesses. Everything is in memory except sp, which nearly every instruction changes. */
 static void cvbc_debug_accesses(const penta_vm *base, uint64_t pc, penta_access_report *report,
                                 void *user)
 {
@@ -174,7 +170,8 @@ static void cvbc_debug_regions(const penta_vm *base, penta_region_report *report
     region_report(report, user, CVBC_STACK_WINDOW, UINT64_C(4) * vm->capacity, true);
     region_report(report, user, CVBC_GLOBALS_WINDOW, 4 * CVBC_GLOBALS, true);
     region_report(report, user, CVBC_POOL_WINDOW, 4 * CVBC_POOL, true);
-    region_report(report, user, 3 << 24, sizeof vm->args, true); /* the arguments of a host call */
+    /* This window has the arguments of a host call. */
+    region_report(report, user, 3 << 24, sizeof vm->args, true);
 }
 
 const struct debug_info cvbc_debug = {DEBUG_INFO_CALLS(cvbc), .lines = cvbc_debug_lines,

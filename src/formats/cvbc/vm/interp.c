@@ -1,4 +1,5 @@
-/* The interpreter: decoded instructions, a stack in memory, and one loop in several forms (loop.h). */
+/* The interpreter: decoded instructions, a stack in memory, and one loop in several forms
+ * (loop.h). */
 #include <string.h>
 #include "core/dispatch.h"
 #include "core/structure/counts.h"
@@ -28,10 +29,10 @@ static bool cvbc_create(struct cvbc_vm *vm, uint32_t id, int32_t size)
     return true;
 }
 
-/* ---- watched memory: words of the stack, globals, elements of arrays ---- */
+/* The functions below watch memory: words of the stack, globals, elements of arrays. */
 
-/* For each operation: the larger number of the words that it pops and pushes, and whether its operand names another
- * word, in the stack below those words or elsewhere. */
+/* The table has for each operation the larger number of the words that it pops and pushes, and
+ * whether its operand names another word, in the stack below those words or elsewhere. */
 enum { NO_WORD, LOCAL_WORD, OTHER_WORD };
 #define WORD_NONE NO_WORD
 #define WORD_VALUE NO_WORD
@@ -91,7 +92,8 @@ static void see_elsewhere(struct cvbc_vm *vm, const struct cvbc_insn *in, uint32
     }
 }
 
-/* Notes what an instruction accesses on the stack. POP drops a word and does not read it. */
+/* Tells the guards which words of the stack an instruction accesses. POP removes a word and does
+ * not read it. */
 static void see_stack(struct cvbc_vm *vm, const struct cvbc_insn *in, uint32_t sp)
 {
     const struct reach *r = &reaches[in->op];
@@ -119,7 +121,7 @@ static bool interp_meets(struct cvbc_vm *vm, const struct cvbc_insn *in, uint32_
     return vm->base.guards.hit;
 }
 
-/* Finds the words of the stack from the lowest to the highest watched one. */
+/* Finds the range of the stack from the lowest to the highest watched word. */
 static void find_guarded(struct cvbc_vm *vm)
 {
     const struct guards *g = &vm->base.guards;
@@ -134,12 +136,13 @@ static void find_guarded(struct cvbc_vm *vm)
     }
 }
 
-/* Spent fuel dispatches like an instruction, so a step is run(1) and needs no second loop. */
+/* When the fuel is used up, the loop dispatches an operation that stops, so a single step is a
+ * run with fuel 1 and needs no loop of its own. */
 #define FETCH() ((uint8_t)(left ? (left--, in->op) : CVBC_DO_FUEL))
-enum { SLICE = 1 << 16 }; /* steps between two looks at the interrupt flag */
+enum { SLICE = 1 << 16 }; /* number of steps between two looks at the interrupt flag */
 
 #define FETCH_BELOW(clean) ((clean)->op)
-/* Executes another operation in place of this one. */
+/* AS executes another operation in place of the current one. */
 #if THREADED
 #define AS(other) goto *entry[other]
 #else
@@ -163,7 +166,8 @@ enum { SLICE = 1 << 16 }; /* steps between two looks at the interrupt flag */
 #undef FETCH
 #undef FETCH_BELOW
 
-/* Looks at what each instruction will access. An instruction that meets a guard is the last one of the run. */
+/* LOOK finds out what the next instruction will access. An instruction that accesses watched
+ * memory is the last one of the run. */
 #define AT_SP (uint32_t)(sp - base)
 #define LOOK(in)                                                                                   \
     (may_meet(vm, in, AT_SP) && interp_meets(vm, in, AT_SP) ? (granted -= left, left = 0) : 0)
@@ -173,7 +177,7 @@ enum { SLICE = 1 << 16 }; /* steps between two looks at the interrupt flag */
 #define CHECKED 1
 #include "cvbc/vm/loop.h"
 
-/* Corrects the counts for the part of a stretch that a run did not execute. */
+/* Corrects the counts for the part of a straight piece of code that a run did not execute. */
 static void count_stop(struct cvbc_vm *vm)
 {
     bool begun = vm->waiting || (vm->ended && !vm->ran_off), trapped = vm->final && !vm->ended;
@@ -234,14 +238,16 @@ void cvbc_vm_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
             run_proved(vm, allowed, stop);
         else
             run_checked(vm, allowed, stop);
-        if (vm->waiting && cvbc_vm_refuses(vm)) { /* before any host sees the call */
+        /* The machine checks this before any host gets the call. */
+        if (vm->waiting && cvbc_vm_refuses(vm)) {
             vm->waiting = false;
             vm->final = true;
             vm->error = CVBC_TRAP_HARDWARE_FAULT;
-            stop->steps--; /* like every instruction that traps, the call is not counted */
+            stop->steps--; /* Like every instruction that traps, the call is not counted. */
         }
         if (vm->base.counts && allowed) count_stop(vm);
-        vm->executed += stop->steps - vm->waiting; /* a host call counts only when it succeeds */
+        /* A host call is counted only when it succeeds. */
+        vm->executed += stop->steps - vm->waiting;
         if (!guards_hold(vm)) {
             vm->error = CVBC_TRAP_STACK_CORRUPTION;
             vm->final = true;

@@ -1,9 +1,10 @@
-/* The loop of the interpreter. interp.c includes this file three times: with all checks, without the checks that
- * the verifier has proved needless, and with guards. It defines LOOP (the name), CHECKED and FETCH_BELOW (the
- * instruction under a breakpoint). There is no include guard.
+/* The loop of the interpreter. interp.c includes this file three times: with all checks, without
+ * the checks that the verifier has proved needless, and with guards. It defines LOOP (the name),
+ * CHECKED and FETCH_BELOW (the instruction under a breakpoint). There is no include guard.
  *
- * `in` points to the current instruction, `sp` to the first free word. An error leaves `in` where it is and takes
- * back the step. An underflow empties the stack, as if the operands that are there had been popped first. */
+ *  `in` points to the current instruction, and `sp` to the first free word. An instruction that
+ * fails leaves `in` unchanged, and its step is not counted. An underflow empties the stack, as
+ * if the operands that exist had been popped first. */
 #define NEED(n)                                                                                    \
     if (CHECKED && sp - base < (n)) goto underflow
 #define ROOM                                                                                       \
@@ -69,10 +70,11 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
     int32_t *base = vm->stack + CVBC_GUARD, *roof = base + vm->capacity, *sp = base + vm->sp;
     const uint32_t count = vm->count;
     uint64_t granted = 0,
-             left = 0; /* steps that were allowed so far, and how many of them are left */
+             /* granted: steps that were allowed so far; left: how many of them are left. */
+        left = 0;
     uint8_t op = CVBC_DO_FUEL;
     if (fuel && vm->at_break &&
-        in->op == CVBC_DO_BREAK) { /* executes the instruction under the breakpoint */
+        in->op == CVBC_DO_BREAK) { /* This executes the instruction that has the breakpoint. */
         op = FETCH_BELOW(vm->clean + vm->pc);
         granted = 1;
     }
@@ -251,7 +253,8 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
             vm->arg_count = (uint32_t)n;
             goto host;
         }
-/* Runs four steps as one, when none of their checks can fail and there is fuel for all of them. */
+/* This executes four steps as one if none of their checks can fail and there is fuel for all of
+ * them. */
 #define FUSED(name, first, second, third, fourth, action)                                          \
         CASE(CVBC_DO_##name): {                                                                    \
             if (CHECKED || left < 3) AS(CVBC_DO_##first);                                          \
@@ -267,7 +270,7 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
         CASE(CVBC_DO_HALT):
             goto completed;
         CASE(CVBC_DO_END):
-            left++;          /* this was no instruction */
+            left++;          /* This was not an instruction. */
             vm->ran_off = true;
             goto completed;
         CASE(CVBC_DO_BREAK):

@@ -1,4 +1,5 @@
-/* Everything that a machine does besides running: open, answer, describe, peek, poke, marks, snapshots. */
+/* Everything that a machine does besides running: open, answer, describe, peek, poke,
+ * breakpoints, snapshots. */
 #include "cvbc/vm/vm.h"
 #include "base/array.h"
 #include <stdlib.h>
@@ -10,8 +11,6 @@
 #include "core/structure/counts.h"
 #include "core/describe.h"
 #include "crypto/hash.h"
-
-/* ---- decode ---- */
 
 static uint8_t cvbc_vm_operation(struct cvbc_inst in)
 {
@@ -31,15 +30,14 @@ static uint8_t cvbc_vm_operation(struct cvbc_inst in)
     }
 }
 
-/* Decodes an instruction of a program. One that the minor version of the file does not have is BAD. */
+/* Decodes an instruction of a program. An instruction that the minor version of the file does
+ * not have becomes BAD. */
 static struct cvbc_insn cvbc_vm_decoded(const struct cvbc_program *p, size_t i)
 {
     struct cvbc_inst in = cvbc_inst_at(p, i);
     uint8_t op = cvbc_op_known(p, in.opcode) ? cvbc_vm_operation(in) : CVBC_DO_BAD;
     return (struct cvbc_insn){in.immediate, op};
 }
-
-/* ---- hot code ---- */
 
 static const struct {
     uint8_t op, of[4];
@@ -69,8 +67,8 @@ static void fuse_at(struct cvbc_vm *vm, uint32_t i)
 
 enum { HOT_PATH = 1, COLD_PATH = 2, LOOP_UNROLL = 3 };
 
-/* Marks the regions of a hint, which are pairs of u16; loop_unroll has its factor before them. `work` limits the
- * time that overlapping hints may take. */
+/* Marks the regions of a hint, which are pairs of u16; loop_unroll has its factor before them.
+ * `work` limits the time that overlapping hints may take. */
 static void mark_regions(const struct cvbc_hint_row *hint, bool *hot, uint32_t count,
                          uint64_t *work)
 {
@@ -89,7 +87,7 @@ void cvbc_vm_heed_hints(struct cvbc_vm *vm, const struct cvbc_metadata *meta)
     uint64_t work = 8 * (uint64_t)vm->count + 64;
     bool *hot = vm->proved && meta->hint_count ? calloc(vm->count, sizeof *hot) : NULL;
     if (!hot) return;
-    for (int cold = 0; cold < 2; cold++) /* the second pass takes cold code out of hot regions */
+    for (int cold = 0; cold < 2; cold++) /* The second pass removes cold code from hot regions. */
         for (size_t i = 0; i < meta->hint_count; i++) {
             uint8_t type = meta->hints[i].head.hint_type;
             if (cold ? type == COLD_PATH : type == HOT_PATH || type == LOOP_UNROLL)
@@ -185,7 +183,7 @@ static penta_vm *vm_open(const penta_module *module, const penta_option *options
     struct cvbc_vm *vm = cvbc_vm_new(&o->program, (uint32_t)stack, budget, proved, err);
     if (!vm) return NULL;
     vm->base.module = module;
-    if (&m->base != module) { /* snapshots belong to one program of the file */
+    if (&m->base != module) { /* Snapshots belong to one program of the file. */
         vm->base.hash = checksum_xxh64(m->base.file);
         vm->base.hashed = true;
     }
@@ -196,7 +194,7 @@ static penta_vm *vm_open(const penta_module *module, const penta_option *options
 
 static void vm_close(penta_vm *base) { cvbc_vm_free(cvbc_vm(base)); }
 
-/* Takes the answer {error} or {error, value}. The program goes on when error is 0. */
+/* Handles the answer {error} or {error, value}. The program continues if error is 0. */
 static bool vm_answer(penta_vm *base, const uint64_t *results, size_t count, penta_error *err)
 {
     struct cvbc_vm *vm = cvbc_vm(base);
@@ -217,8 +215,6 @@ static bool vm_answer(penta_vm *base, const uint64_t *results, size_t count, pen
     vm->pc++;
     return true;
 }
-
-/* ---- describe ---- */
 
 static void describe_words(const penta_visitor *v, const char *name, const int32_t *words,
                            size_t count)
@@ -280,7 +276,7 @@ static void vm_describe(const penta_vm *base, const penta_visitor *v)
     describe_arrays(vm, v);
 }
 
-/* ---- memory from outside: four windows of little-endian words ---- */
+/* Callers see memory as four windows of little-endian words. */
 
 static int32_t *cvbc_vm_window(struct cvbc_vm *vm, uint64_t address, size_t *size)
 {
@@ -316,7 +312,8 @@ static bool vm_peek(const penta_vm *base, uint64_t address, void *into, size_t s
     return cvbc_vm_touch((struct cvbc_vm *)base, address, into, NULL, size);
 }
 
-/* Writes memory. The new word may be a return index, so the program does not count as proved any more. */
+/* Writes memory. The new word may be a return index, so the program does not count as proved any
+ * more. */
 static bool vm_poke(penta_vm *base, uint64_t address, const void *from, size_t size)
 {
     struct cvbc_vm *vm = cvbc_vm(base);
@@ -325,10 +322,10 @@ static bool vm_poke(penta_vm *base, uint64_t address, const void *from, size_t s
     return true;
 }
 
-/* Keeps a copy of the code as it was before the first mark. */
+/* Keeps a copy of the code as it was before the first breakpoint. */
 static bool keep_clean(struct cvbc_vm *vm)
 {
-    cvbc_vm_unfuse(vm); /* a run would not see a mark inside a fused operation */
+    cvbc_vm_unfuse(vm); /* A run would not notice a breakpoint inside a fused operation. */
     if (!vm->clean) vm->clean = array_copy(vm->code, (size_t)vm->count + 1, sizeof *vm->clean);
     return vm->clean != NULL;
 }
@@ -356,8 +353,6 @@ static bool vm_count(penta_vm *base, struct counts *counts, penta_error *err)
     vm->base.counts = counts;
     return true;
 }
-
-/* ---- snapshots ---- */
 
 static bool cvbc_vm_waits(const struct cvbc_vm *vm)
 {
@@ -414,7 +409,7 @@ static void vm_walk(penta_vm *base, struct walk *w)
     if (!walk_loads(w)) return;
     vm->at_break = false;
     cvbc_vm_refuses(vm);
-    vm->proved = false; /* the bytes came from outside, so return indices may be wrong */
+    vm->proved = false; /* The bytes came from outside, so return indices may be wrong. */
 }
 
 const char *cvbc_error_name(unsigned error)
