@@ -1,8 +1,10 @@
-/* The clock of the simulated board, how it passes loops that only wait, and how a run keeps up with real time.
+/* The clock of the simulated board. It also skips loops that only wait, and keeps a run in step
+ * with real time.
  *
- * A loop waits when the machine comes back to a call in the same state, and all calls in between only read time and
- * pins. Each round of it has the same answers until a millisecond or an input of the script begins. So whole rounds
- * until then can be counted without being executed: the program sees what it would have seen. */
+ *  A loop waits if the machine comes back to a call in the same state, and all calls in between
+ * only read time and pins. Each round of such a loop gets the same answers until the next
+ * millisecond or the next input of the script begins. So whole rounds up to then can be counted
+ * without being executed: the program cannot notice a difference. */
 #include "cvbc/host/clock.h"
 #include <time.h>
 #include "base/bytes.h"
@@ -22,7 +24,8 @@ uint64_t cvbc_clock_now(const struct cvbc_vm *vm, const struct cvbc_pins *pins, 
     return pins->us + clock_us(vm->executed + pins->idle, hz);
 }
 
-/* A digest of everything that decides what the machine does next, but for the answers of its host. */
+/* Returns a digest of everything that decides what the machine does next, except the answers of
+ * its host. */
 static uint64_t clock_state(const struct cvbc_vm *vm)
 {
     const uint64_t parts[] = {
@@ -39,10 +42,11 @@ static uint64_t clock_state(const struct cvbc_vm *vm)
     return checksum_xxh64((penta_bytes){(const uint8_t *)parts, sizeof parts});
 }
 
-/* How many whole rounds of `period` instructions end before `until`. */
+/* Returns how many whole rounds of `period` instructions end before the time `until`. */
 static uint64_t clock_rounds(uint64_t now, uint64_t until, uint64_t period, uint32_t hz)
 {
-    uint64_t us = until - now - 1; /* one less, because a division may have rounded `now` down */
+    /* This is one less, because a division may have rounded `now` down. */
+    uint64_t us = until - now - 1;
     if (us > UINT64_MAX / hz) us = UINT64_MAX / hz;
     return us * hz / US_PER_SECOND / period;
 }
@@ -72,7 +76,8 @@ uint64_t cvbc_clock_wait(const struct cvbc_vm *vm, struct cvbc_pins *pins, uint3
     }
     pins->wait.reads = kinds;
     if (pins->wait.limit && ++pins->wait.seen < pins->wait.limit) return now;
-    /* The call that later ones are compared with is a newer one each time twice as many calls came after it. */
+    /* Later calls are compared with one call. After twice as many calls as the last time, a
+     * newer call takes its place. */
     pins->wait.limit = pins->wait.limit < LOOK_BACK ? 2 * pins->wait.limit + 1 : 1;
     pins->wait.seen = 0;
     pins->wait.state = state;
@@ -89,9 +94,10 @@ static uint64_t host_micros(void)
     return (uint64_t)t.tv_sec * US_PER_SECOND + (uint64_t)t.tv_nsec / 1000;
 }
 
-/* A host that is late by more than PAUSE_US was stopped, by a debugger perhaps, or executes slower than the board:
- * then both clocks go on from here, because a program that catches up would show nothing for a while and then too
- * much. Sleeps are short pieces, after each of which the flag is looked at. */
+/* Waits until the host's clock has reached the board's. If the host is late by more than
+ * PAUSE_US, a debugger may have stopped it, or it is slower than the board: both clocks then
+ * continue from here, because a program that catches up would show nothing for a while and then
+ * too much. Sleeping is done in short pieces, after each of which the flag is looked at. */
 bool cvbc_clock_pace(struct cvbc_pace *pace, uint64_t now, atomic_bool *flag)
 {
     if (!pace->used) return true;

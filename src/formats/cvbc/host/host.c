@@ -1,5 +1,5 @@
-/* The simulated board (CVBC 14): pins, a clock, inputs, serial ports, and printf. clock.c has the clock.
- * The board 'trace' prints a line for every event. */
+/* The simulated board (CVBC 14): pins, a clock, inputs, serial ports, and printf. clock.c has
+ * the clock. The board 'trace' prints a line for every event. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "cvbc/vm/vm.h"
 #include "text/script.h"
 
-enum { SERIAL = 2 }; /* the number of a kind of input in scripts */
+enum { SERIAL = 2 }; /* number of this kind of input in scripts */
 enum { ANALOG = 512, START_MS = 1000, PRINTF_MAX = 255 };
 
 struct input {
@@ -23,22 +23,22 @@ struct input {
 
 struct cvbc_board_state {
     bool trace;
-    bool plain;   /* waiting loops are executed too */
-    uint32_t hz;  /* instructions in a second of the clock; 0 when only delays advance it */
-    uint64_t now; /* the time of the newest call */
+    bool plain;   /* true if loops that only wait are executed too */
+    uint32_t hz;  /* instructions in a second of the clock; 0 if only delays advance it */
+    uint64_t now; /* time of the newest call */
     struct cvbc_pace pace;
-    struct cvbc_pins *pins, own; /* the pins are in the machine of the default host, else here */
-    struct input *inputs;        /* ascending by time */
+    struct cvbc_pins *pins, own; /* pins: those in the machine for the default host, else &own */
+    struct input *inputs;        /* sorted by time */
     size_t input_count, input_capacity;
-    uint64_t newest; /* the time of the last line of the script that was read */
-    struct port {    /* what a serial port receives, ascending by time */
+    uint64_t newest; /* time of the last line of the script that was read */
+    struct port {    /* what a serial port receives, sorted by time */
         struct byte {
             uint64_t ms;
             uint8_t value;
         } * at;
         size_t count, capacity;
     } ports[CVBC_PORTS];
-    penta_cvbc_hal hal; /* the hardware of an embedder; entries may be NULL */
+    penta_cvbc_hal hal; /* the hardware of an application; functions may be NULL */
 };
 
 struct cvbc_board_state *cvbc_board_new(bool trace, struct cvbc_pins *pins, penta_error *err)
@@ -70,17 +70,16 @@ void cvbc_board_free(struct cvbc_board_state *b)
     free(b);
 }
 
-/* ---- printf ---- */
-
 static void put_number(char *text, size_t *size, const char *format, unsigned value)
 {
     char digits[16];
-    int n = snprintf(digits, sizeof digits, format, value); /* only the formats below */
+    /* `format` is one of the formats below. */
+    int n = snprintf(digits, sizeof digits, format, value);
     for (int i = 0; i < n && *size < PRINTF_MAX; i++) text[(*size)++] = digits[i];
 }
 
-/* Makes the text of one call (CVBC 14.2). False when a conversion has no argument, or when the work was ended. A zero
- * byte ends the text. */
+/* Makes the text of one call of PRINTF (CVBC 14.2). Returns false if a conversion has no
+ * argument, or if the work was ended. A zero byte ends the text. */
 static bool host_format(penta_bytes f, const int32_t *args, uint32_t count, char *text,
                         size_t *size, struct long_work *work)
 {
@@ -88,7 +87,7 @@ static bool host_format(penta_bytes f, const int32_t *args, uint32_t count, char
     uint32_t used = 0;
     bool cut = false;
     *size = 0;
-    size_t looked = PIECE; /* short texts are no work */
+    size_t looked = PIECE; /* Short texts do not count as work. */
     for (size_t i = 0; i < f.size; i++) {
         if (i >= looked) {
             looked = i + PIECE;
@@ -121,7 +120,7 @@ static bool host_format(penta_bytes f, const int32_t *args, uint32_t count, char
             if (!(value & 255)) cut = true;
             if (*size < PRINTF_MAX && !cut) text[(*size)++] = (char)value;
             break;
-        default: /* prints the sign itself and continues after it */
+        default: /* This prints the sign itself and continues after it. */
             if (*size < PRINTF_MAX && !cut) text[(*size)++] = '%';
             continue;
         }
@@ -132,11 +131,9 @@ static bool host_format(penta_bytes f, const int32_t *args, uint32_t count, char
     return true;
 }
 
-/* ---- the calls ---- */
-
 static bool byte_range(int32_t v) { return v >= 0 && v <= 255; }
 
-/* How many inputs of the script have come by now. */
+/* Returns how many inputs of the script have come up to `now`. */
 static size_t inputs_come(const struct cvbc_board_state *b, uint64_t now)
 {
     size_t low = 0, high = b->input_count;
@@ -150,7 +147,7 @@ static size_t inputs_come(const struct cvbc_board_state *b, uint64_t now)
     return low;
 }
 
-/* How many bytes a port has received by now. */
+/* Returns how many bytes a port has received up to `now`. */
 static size_t port_come(const struct port *p, uint64_t now)
 {
     size_t i;
@@ -158,7 +155,7 @@ static size_t port_come(const struct port *p, uint64_t now)
     return i;
 }
 
-/* How many of them the program has not read. */
+/* Returns how many of the bytes that a port has received the program has not read yet. */
 static size_t port_waiting(const struct cvbc_board_state *b, int32_t port)
 {
     size_t come = port_come(&b->ports[port], b->now), read = b->pins->received[port];
@@ -180,7 +177,8 @@ static uint32_t read_input(const struct cvbc_board_state *b, bool analog, int32_
     return analog ? value : value != 0;
 }
 
-/* Passes a call to the hardware of an embedder. False when it has no such entry. */
+/* Passes a call to the hardware of an application. *taken becomes false if that has no function
+ * for the call. */
 static bool hal_call(const penta_cvbc_hal *hal, uint8_t call, const int32_t *args, uint64_t *value,
                      bool *taken)
 {
@@ -287,7 +285,8 @@ static unsigned print_call(const struct cvbc_board_state *b, const struct cvbc_v
     return CVBC_TRAP_NONE;
 }
 
-/* What may change the answer of a call; 0 for a call that does something. Hardware of an embedder is not known. */
+/* Returns what may change the answer of a call as bits of enum cvbc_reads, or 0 for a call that
+ * does something. It is not known what changes the hardware of an application. */
 static unsigned reads_of(const struct cvbc_board_state *b, const struct cvbc_vm *vm, uint8_t call)
 {
     const penta_cvbc_hal *h = &b->hal;
@@ -298,7 +297,7 @@ static unsigned reads_of(const struct cvbc_board_state *b, const struct cvbc_vm 
     case CVBC_OP_MILLIS: return h->millis ? 0 : CVBC_READS_MILLIS;
     case CVBC_OP_SERIAL_AVAILABLE:
     case CVBC_OP_SERIAL_PEEK: return CVBC_READS_PINS;
-    case CVBC_OP_SERIAL_READ: /* it does something only when there is a byte */
+    case CVBC_OP_SERIAL_READ: /* The call does something only if there is a byte to read. */
         return vm->args[0] >= 0 && vm->args[0] < CVBC_PORTS && !port_waiting(b, vm->args[0])
                    ? CVBC_READS_PINS
                    : 0;
@@ -307,7 +306,7 @@ static unsigned reads_of(const struct cvbc_board_state *b, const struct cvbc_vm 
     }
 }
 
-/* Moves the clock to the call that is answered now. */
+/* Moves the clock to the time of the call that is answered now. */
 static void board_clock(struct cvbc_board_state *b, const struct cvbc_vm *vm, uint8_t call)
 {
     uint64_t now = cvbc_clock_now(vm, b->pins, b->hz), event = UINT64_MAX, since = 0;
@@ -377,8 +376,6 @@ bool cvbc_board_answer(struct cvbc_board_state *b, struct cvbc_vm *vm, uint64_t 
     return true;
 }
 
-/* ---- the default host ---- */
-
 static const char *input_kind(size_t i)
 {
     static const char *const kinds[] = {"digital", "analog", "serial"};
@@ -400,7 +397,8 @@ static bool script_byte(struct cvbc_board_state *b, struct script *s, size_t por
     return true;
 }
 
-/* Reads the rest of TIME_MS serial PORT "text"|BYTE ... A backslash in the text begins an escape: n, r, t, 0, or itself. */
+/* Reads the rest of the line TIME_MS serial PORT "text"|BYTE ... A backslash in the text begins
+ * an escape: n, r, t, 0, or itself. */
 static bool read_serial(struct cvbc_board_state *b, struct script *s, uint64_t ms)
 {
     uint64_t port, value;
@@ -456,7 +454,8 @@ static bool read_script(struct cvbc_board_state *b, const char *path, penta_erro
 struct reasons {
     penta_error *err;
     size_t count;
-    bool enforced; /* else what the program uses beyond its declarations is no reason */
+    /* If this is false, it is no reason that the program uses more than its declarations allow. */
+    bool enforced;
 };
 
 static void keep_reason(void *user, const penta_error *finding)
@@ -494,7 +493,7 @@ static bool host_open(penta_vm *vm, const penta_option *options, size_t count,
     if (b) cvbc_board_set_clock(b, (uint32_t)hz, option_text(options, count, "plain"));
     if (b) b->pace.used = option_text(options, count, "realtime");
     out->state = b;
-    out->changes_machine = true; /* its answers change the pins in the machine */
+    out->changes_machine = true; /* The answers of this host change the pins in the machine. */
     if (!b || !script || read_script(b, script, err)) return b != NULL;
     cvbc_board_free(b);
     return false;

@@ -1,4 +1,5 @@
-/* Writes the four Trinity files: headers and code for the registers of a board, and a description as JSON. */
+/* Writes the four Trinity files: headers and code for the registers of a board, and a
+ * description as JSON. */
 #include "cvbc/host/trinity.h"
 #include <ctype.h>
 #include <inttypes.h>
@@ -11,13 +12,13 @@
 const char *const cvbc_trinity_names[TRINITY_FILES] = {"trinity_board.h", "trinity_pins.hpp",
                                                        "trinity.ld", "trinity_board.json"};
 
-enum { PWM_OUT = 9 }; /* pin_function */
+enum { PWM_OUT = 9 }; /* a value of pin_function */
 enum { PORT_STRIDE = 0x400, STM32 = 1, FLASH_PAGE_KB = 2 };
 #define AHB2ENR UINT32_C(0x4002104C)
 #define FLASH_ORIGIN UINT32_C(0x08000000)
 #define RAM_ORIGIN UINT32_C(0x20000000)
 
-/* The offsets of the GPIO registers. */
+/* These are the offsets of the GPIO registers. */
 enum {
     MODER = 0x00,
     OTYPER = 0x04,
@@ -30,11 +31,12 @@ enum {
 
 struct firmware {
     struct cvbc_board board;
-    struct cvbc_core core; /* that of the first container, extended by what the others need */
-    struct cvbc_pin *pins; /* ascending by port and pin */
+    /* The record of the first container, extended by the needs of the others. */
+    struct cvbc_core core;
+    struct cvbc_pin *pins; /* sorted by port and pin */
     size_t pin_count;
-    int16_t logical[256];   /* the index of the pin, or -1 */
-    uint8_t (*digests)[32]; /* ascending */
+    int16_t logical[256];   /* per logical pin: its index in `pins`, or -1 */
+    uint8_t (*digests)[32]; /* sorted */
     size_t digest_count;
     uint32_t stack;
 };
@@ -54,7 +56,7 @@ static struct cvbc_pin *pin_at(const struct firmware *f, uint8_t port, uint8_t p
     return bsearch(&key, f->pins, f->pin_count, sizeof *f->pins, by_place);
 }
 
-/* Puts a logical pin where the board has it (CVBC 19.5). */
+/* Finds the place that a logical pin has on the board (CVBC 19.5). */
 static bool trinity_place(const struct firmware *f, struct cvbc_pin *pin, penta_error *err)
 {
     if (pin->port_identifier != CVBC_PORT_LOGICAL) return true;
@@ -141,8 +143,6 @@ static bool find_board(struct firmware *f, const struct cvbc_board *board, penta
                              "no known board is variant 0x%04x; name one with option 'board'",
                              f->core.target_variant);
 }
-
-/* ---- registers ---- */
 
 static bool has_registers(const struct firmware *f)
 {
@@ -315,8 +315,6 @@ static void print_ld(struct writer *w, const struct firmware *f)
                  (unsigned)f->core.min_flash_kb, (unsigned)f->core.min_flash_kb,
                  (unsigned)f->core.min_ram_kb, (unsigned)f->core.min_ram_kb);
 }
-
-/* ---- JSON ---- */
 
 static void trinity_upper(struct json *j, const char *key, const char *word)
 {
