@@ -1,4 +1,5 @@
-/* Implements include/penta/cvbc.h with the format: status, keys, opening files, and their contents. */
+/* Implements include/penta/cvbc.h with the functions of the format: statuses, keys, opening
+ * files, and their contents. */
 #include "cvbc/api.h"
 #include "base/bytes.h"
 #include "base/codec/checksum.h"
@@ -13,8 +14,6 @@ static const struct cvbc_module *module_container(const penta_module *module)
     return cvbc_module(module);
 }
 
-/* ---- status ---- */
-
 enum { STATUS_ARG = 1, STATUS_IO = 25, STATUS_MEMORY = 26, STATUSES };
 
 static const char *const status_names[STATUSES] = {
@@ -27,7 +26,8 @@ static const char *const status_names[STATUSES] = {
 #include "cvbc/rules.def"
 };
 
-/* The status of a rule. A rule without a status of its own has that of the rule it belongs to. */
+/* Returns the status of a rule. A rule without a status of its own has that of the rule to which
+ * it belongs. */
 uint32_t penta_cvbc_status(uint32_t code)
 {
     const penta_rule *rule = rule_find(cvbc_rules, code);
@@ -59,7 +59,7 @@ const char *penta_cvbc_status_name(uint32_t status)
 
 uint32_t penta_cvbc_crc32(penta_bytes bytes) { return checksum_crc32(bytes); }
 
-/* ---- the format as data ---- */
+/* The functions below give the tables of the format as data. */
 
 static const struct {
     const char *name;
@@ -96,8 +96,6 @@ bool penta_cvbc_value(const char *field, const char *name, uint64_t *value)
 const char *penta_cvbc_mnemonic(uint8_t opcode) { return cvbc_ops[opcode].mnemonic; }
 
 uint32_t penta_cvbc_pin_features(uint8_t function) { return cvbc_pin_features(function); }
-
-/* ---- keys ---- */
 
 _Static_assert((int)PENTA_CVBC_ED25519 == KEY_ED25519 && (int)PENTA_CVBC_P256 == KEY_P256 &&
                    (int)PENTA_CVBC_RSA2048 == KEY_RSA2048,
@@ -159,8 +157,6 @@ bool cvbc_secret_copy(penta_bytes from, struct cvbc_secret *out, penta_error *er
     return true;
 }
 
-/* ---- opening ---- */
-
 static bool fill_policy(struct cvbc_policy *to, const penta_cvbc_policy *from, penta_error *err)
 {
     to->require_signature = from->require_signature;
@@ -220,7 +216,7 @@ void penta_cvbc_verify(const penta_module *module, bool require_signature, bool 
 {
     const struct cvbc_module *m = module_container(module);
     penta_error unmet = {0};
-    /* Contents are opened only when the signature is as required. */
+    /* Contents are opened only if the signature is as required. */
     bool met = cvbc_meets(m, require_signature || m->policy.require_signature,
                           require_low_s || m->policy.require_low_s, &unmet);
     const struct cvbc_opened *o = met ? cvbc_open(m) : &m->opened;
@@ -270,8 +266,6 @@ bool penta_cvbc_check_source(const penta_module *module, const penta_option *opt
                     "source_sha256 is not that of these sources");
 }
 
-/* ---- contents ---- */
-
 static const struct cvbc_opened *module_verified(const penta_module *module, penta_error *err)
 {
     const struct cvbc_opened *o = cvbc_open(module_container(module));
@@ -298,7 +292,7 @@ static const char *const part_names[PARTS] = {"bytecode", "stored", "header",   
 
 const char *penta_cvbc_part_name(size_t i) { return i < PARTS ? part_names[i] : NULL; }
 
-/* Tells whether the policy allows to give out contents of the file. */
+/* Tells whether the policy allows contents of the file to be given out. */
 static bool module_allowed(const struct cvbc_module *m, penta_error *err)
 {
     const penta_error *objection = m->policy.require_signature ? cvbc_objection(m) : NULL;

@@ -1,4 +1,4 @@
-/* What the files that implement include/penta/cvbc.h share. */
+/* Declarations that the files share which implement include/penta/cvbc.h. */
 #pragma once
 #include "cvbc/format/build.h"
 #include "penta/cvbc.h"

@@ -1,4 +1,5 @@
-/* Implements include/penta/cvbc.h with the format: rewriting files, and building new ones. */
+/* Implements include/penta/cvbc.h with the functions of the format: rewriting files, and
+ * building new ones. */
 #include "base/long_work.h"
 #include "base/bytes.h"
 #include "crypto/hash.h"
@@ -14,11 +15,12 @@ struct penta_cvbc_builder {
     struct private_key *key;
     struct cvbc_secret secret;
     bool keep_debug;
-    struct writer debug; /* a debug section as it is, or empty when it is made of the rows */
+    /* A debug section that is used unchanged, or empty if the section is made from the rows. */
+    struct writer debug;
     struct cvbc_debug_rows rows;
 };
 
-/* ---- public structs into a build ---- */
+/* The functions below copy public structs into a build. */
 
 /* Copies the public struct about signing into a build. The caller frees the key. */
 static bool sign_with(struct cvbc_build *b, const penta_cvbc_signing *how, struct private_key **key,
@@ -60,8 +62,6 @@ static bool seal_with(struct cvbc_build *b, const penta_cvbc_sealing *how,
     b->secret = secret;
     return true;
 }
-
-/* ---- rewriting ---- */
 
 bool penta_cvbc_sign(const penta_module *module, const penta_cvbc_signing *how, penta_buffer *out,
                      penta_error *err)
@@ -136,7 +136,7 @@ bool penta_cvbc_attach(const penta_module *module, penta_bytes signature, penta_
     return writer_give(&w, cvbc_attach(cvbc_module(module), signature, &w, err), out, err);
 }
 
-/* Decodes the bytecode and stores it again, sealed or plain. */
+/* Decodes the bytecode and stores it again, encrypted or plain. */
 static bool build_rewrite(const struct cvbc_module *m, const penta_cvbc_sealing *sealing,
                           const penta_cvbc_signing *signing, penta_buffer *out, penta_error *err)
 {
@@ -182,8 +182,6 @@ bool penta_cvbc_unseal(const penta_module *module, const penta_cvbc_signing *sig
         return error_at(err, CVBC_SEALED, 56, "the bytecode is not encrypted");
     return build_rewrite(m, NULL, signing, out, err);
 }
-
-/* ---- a builder ---- */
 
 penta_cvbc_builder *penta_cvbc_builder_new(penta_error *err)
 {
@@ -322,8 +320,6 @@ bool penta_cvbc_builder_needs(penta_cvbc_builder *b, int64_t stack, int64_t vari
     return true;
 }
 
-/* ---- debug rows ---- */
-
 static bool debug_name(penta_bytes name, penta_error *err)
 {
     *err = (penta_error){0};
@@ -369,7 +365,7 @@ bool penta_cvbc_builder_debug(penta_cvbc_builder *b, penta_bytes section, penta_
     return writer_ok(&b->debug, err);
 }
 
-/* ---- the rest of a file ---- */
+/* The functions below set the other parts of a file. */
 
 void penta_cvbc_builder_stamp(penta_cvbc_builder *b, uint64_t timestamp, uint64_t secure_timestamp,
                               uint32_t build_number, bool deterministic)
@@ -406,7 +402,7 @@ bool penta_cvbc_builder_seal(penta_cvbc_builder *b, const penta_cvbc_sealing *ho
     return seal_with(&b->b, how, &b->secret, err);
 }
 
-/* Whether the program has instructions that only files of minor version 3 have. */
+/* Tells whether the program has instructions that only files of minor version 3 may have. */
 static bool build_needs_switch(const struct cvbc_build *b)
 {
     const uint8_t *code = b->code.out.data;
@@ -433,7 +429,8 @@ bool penta_cvbc_builder_compile(penta_cvbc_builder *b, penta_bytes text, const c
     return ok;
 }
 
-/* Checks that the written bytes are a container. Values out of range show only here. */
+/* Checks that the written bytes are a container. Values that are out of range are found only
+ * here. */
 static bool is_container(penta_bytes file, penta_error *err)
 {
     penta_module *module = cvbc_parse(file, NULL, 0, err);
@@ -464,7 +461,7 @@ bool penta_cvbc_builder_finish(penta_cvbc_builder *b, penta_buffer *out, penta_e
     return writer_give(&w, ok, out, err);
 }
 
-/* ---- by options ---- */
+/* The functions below build files as options say. */
 
 /* Declares what the program uses, as the options say (cvbc_declare). */
 static bool build_declare(struct cvbc_creation *made, const penta_option *options, size_t count,
@@ -478,7 +475,7 @@ static bool build_declare(struct cvbc_creation *made, const penta_option *option
     return cvbc_declare(&made->b, how, err);
 }
 
-/* Writes a compiled program. Its debug section is there for messages also where it is to be left out. */
+/* Writes a compiled program. Its debug section exists for messages even if it is not written. */
 static bool build_create(struct cvbc_creation *made, const penta_option *options, size_t count,
                          struct cvbc_declaring *how, penta_buffer *out, penta_error *err)
 {
@@ -490,7 +487,7 @@ static bool build_create(struct cvbc_creation *made, const penta_option *options
     return writer_give(&w, ok, out, err);
 }
 
-/* Does what option 'enforce' says to a program that is there already. */
+/* Does what option 'enforce' says to an existing program. */
 static bool build_enforce(struct cvbc_creation *made, const struct cvbc_module *m,
                           const penta_option *options, size_t count, penta_error *err)
 {
@@ -556,7 +553,7 @@ bool penta_cvbc_create(const penta_cvbc_named *programs, size_t program_count,
     return writer_give(&w, ok, out, err);
 }
 
-/* Finds which logical pins the options declare. Without options for pins any may be used. */
+/* Finds which logical pins the options declare. Without options for pins all pins may be used. */
 static bool declared_pins(const penta_option *options, size_t count, struct cvbc_compilation *how,
                           bool pins[CVBC_LOGICAL_PINS], penta_error *err)
 {
@@ -604,7 +601,7 @@ bool penta_cvbc_compile(penta_bytes source, const char *name, const penta_option
     return ok;
 }
 
-/* ---- programs from before the container ---- */
+/* The functions below are for programs older than the container. */
 
 bool penta_cvbc_legacy_detect(penta_bytes file, penta_cvbc_legacy *out)
 {

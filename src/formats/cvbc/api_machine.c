@@ -1,4 +1,5 @@
-/* Implements include/penta/cvbc.h with the format: machines, the simulated board, boards. */
+/* Implements include/penta/cvbc.h with the functions of the format: machines, the simulated
+ * board, boards. */
 #include "cvbc/api.h"
 #include "base/array.h"
 #include "cvbc/host/trinity.h"
@@ -52,8 +53,6 @@ bool penta_cvbc_vm_element(const penta_vm *base, size_t array, size_t i, int32_t
 
 const char *penta_cvbc_vm_error_name(uint32_t error) { return cvbc_error_name(error); }
 
-/* ---- the simulated board ---- */
-
 struct penta_cvbc_simulator {
     struct cvbc_board_state *board;
 };
@@ -102,8 +101,6 @@ bool penta_cvbc_simulator_answer(penta_cvbc_simulator *s, penta_vm *base, penta_
     return writer_give(&w, cvbc_interp.answer(base, results, count, err), output, err);
 }
 
-/* ---- boards ---- */
-
 const char *penta_cvbc_board_name(size_t i) { return cvbc_board_name(i); }
 
 bool penta_cvbc_board_text(const char *name, penta_buffer *out, penta_error *err)
@@ -117,7 +114,7 @@ bool penta_cvbc_board_text(const char *name, penta_buffer *out, penta_error *err
         writer_bytes(&w, text.data, text.size);
         return writer_give(&w, true, out, err);
     }
-    if (cvbc_board_find(name, &board, err)) /* a file, which the caller has */
+    if (cvbc_board_find(name, &board, err)) /* The board is a file, which the caller has. */
         error_at(err, BASE_OPTION_VALUE, 0, "'%.60s' is no board with a name", name);
     return false;
 }
@@ -165,7 +162,7 @@ const char *penta_cvbc_trinity_name(size_t i)
 _Static_assert((int)PENTA_CVBC_TRINITY_FILES == (int)TRINITY_FILES,
                "the public header counts them too");
 
-/* Lists the containers, each followed by its other programs. */
+/* Lists all programs: each container, followed by its other programs. */
 static const struct cvbc_module **every_program(const penta_module *const *modules, size_t count,
                                                 size_t *programs, penta_error *err)
 {

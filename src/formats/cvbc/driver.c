@@ -1,4 +1,4 @@
-/* The driver of CVBC containers: its tables and entries. */
+/* The driver of CVBC containers: the tables of what penta can do with them. */
 #include "cvbc/cvbc.h"
 #include "cvbc/vm/vm.h"
 #include "cvbc/format/hardware/board.h"
