@@ -64,6 +64,12 @@ static inline void bytes_put64(uint8_t *p, uint64_t v)
     for (int i = 0; i < 8; i++) p[i] = (uint8_t)(v >> 8 * i);
 }
 
+/* Writes a big-endian integer of n bytes. */
+static inline void bytes_put_big(uint8_t *p, uint64_t v, size_t n)
+{
+    for (size_t i = n; i--; v >>= 8) p[i] = (uint8_t)v;
+}
+
 static inline int hex_digit(int c)
 {
     if (c >= '0' && c <= '9') return c - '0';

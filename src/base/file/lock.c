@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A waiting process asks so often, once a millisecond, for a name that the holder has not
- * written yet. */
+/* how often a waiting process asks, once a millisecond, for the name that the holder has not
+ * written yet */
 enum { TRIES = 200 };
 
 struct holder {
@@ -60,24 +60,30 @@ static bool folder_lock_busy(const char *folder, const struct holder *holder, bo
     return error_at(err, BASE_IO, 0, "the folder '%.60s' is in use by %s", folder, who);
 }
 
-/* Takes the lock, or reports its holder. Tries again only while the holder has not written its
- * name into the file. */
-static bool folder_lock_take(int fd, int kind, const char *folder, penta_error *err)
+/* Takes the lock, or reports its holder. Tries again while the holder has not written its name into
+ * the file, and for as many seconds as the caller waits. */
+static bool folder_lock_take(int fd, int kind, const char *folder, unsigned seconds,
+                             penta_error *err)
 {
     struct holder holder;
     bool known = false, here = false;
-    for (unsigned i = 0; i < TRIES; i++) {
+    for (unsigned i = 0; i < TRIES + seconds * 1000; i++) {
         if (!flock(fd, kind | LOCK_NB)) return true;
         if (errno != EWOULDBLOCK && errno != EINTR)
             return error_at(err, BASE_IO, 0, "cannot lock '%.60s': %s", folder, strerror(errno));
         known = read_holder(fd, &holder, &here);
-        if (known) break;
+        if (known && i >= seconds * 1000) break;
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
     return folder_lock_busy(folder, &holder, known, here, err);
 }
 
 bool folder_lock(const char *folder, int *fd, penta_error *err)
+{
+    return folder_lock_within(folder, 0, fd, err);
+}
+
+bool folder_lock_within(const char *folder, unsigned seconds, int *fd, penta_error *err)
 {
     char path[PATH_MAX];
     int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
@@ -90,7 +96,7 @@ bool folder_lock(const char *folder, int *fd, penta_error *err)
     if (file < 0 && !writable && errno == ENOENT) return true;
     if (file < 0)
         return error_at(err, BASE_IO, 0, "cannot lock '%.60s': %s", folder, strerror(reason));
-    if (!folder_lock_take(file, writable ? LOCK_EX : LOCK_SH, folder, err)) {
+    if (!folder_lock_take(file, writable ? LOCK_EX : LOCK_SH, folder, seconds, err)) {
         close(file);
         return false;
     }

@@ -81,7 +81,7 @@ struct key {
     const char *text;
     size_t size;
     const char *at; /* where the key stands in the document */
-    /* `resolved` owns the text of a key that has escapes in the document; else it is NULL. */
+    /* owns the text of a key that has escapes in the document, else NULL */
     struct json_object *resolved;
 };
 

@@ -15,8 +15,7 @@ struct json {
     struct json_members members; /* The names are freed when the outermost value ends. */
     size_t members_before[JSON_DEPTH];
     uint64_t serial,
-        /* `serial` says how many objects there were so far, `objects` has the number of each
-         * open one. */
+        /* serial: how many objects there were so far; objects: the number of each open one */
         objects[JSON_DEPTH];
 };
 

@@ -5,8 +5,7 @@
 #include "base/bytes.h"
 #include "base/options/kinds.h"
 
-/* The number of colons in a value with repeated parts is limited, which bounds the depth of
- * calls. */
+/* the most colons in a value with repeated parts, which bounds the depth of calls */
 enum { REPEATS_MAX = 64 };
 static const char capitals[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
