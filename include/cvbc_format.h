@@ -217,6 +217,8 @@ CVBC_SIZE_IS(cvbc_security_header_t, 20);
 #define CVBC_SIG_ED25519 1
 #define CVBC_SIG_ECDSA_P256 2
 #define CVBC_SIG_RSA_2048 3
+#define CVBC_SIG_LMS 4
+#define CVBC_SIG_ED25519_LMS 5
 
 #define CVBC_HASH_SHA256 1
 #define CVBC_HASH_BLAKE2B 2

@@ -1,11 +1,11 @@
-/* Implements a small Lisp: numbers, symbols, lists and functions. It reads expressions from
- * standard input and prints their values.
+/* A small Lisp: numbers, symbols, lists and functions; it reads expressions from standard input and
+ * prints what they are.
  *
  *     (define (fact n) (if (< n 2) 1 (* n (fact (- n 1)))))
  *     (fact 10)                                                  3628800
  *
- * Special forms are quote ' if define set! lambda let begin. Functions are + - * / % < = cons car
- * cdr list null? pair? eq? print. Memory is never freed, because programs are short. */
+ * Special forms: quote ' if define set! lambda let begin. Functions: + - * / % < = cons car cdr
+ * list null? pair? eq? print. Memory is never freed: programs are short. */
 #include <ctype.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -22,10 +22,10 @@ struct value {
         builtin *call;
         struct {
             value *head, *tail;
-        }; /* the parts of a PAIR */
+        }; /* PAIR */
         struct {
             value *parameters, *body, *scope;
-        }; /* the parts of a LAMBDA */
+        }; /* LAMBDA */
     };
 };
 
@@ -89,7 +89,9 @@ static long integer(value *v)
     return v->number;
 }
 
-static int next(void) /* returns the next character that is no blank or comment */
+/* ---- reading ---- */
+
+static int next(void) /* the next character that is no blank or comment */
 {
     int c = getchar();
     while (isspace(c) || c == ';') {
@@ -149,6 +151,8 @@ static void print(value *v)
     }
 }
 
+/* ---- evaluation; a scope is a list of (symbol . value), the outer scopes after it ---- */
+
 static value *lookup(value *name, value *scope)
 {
     for (; scope != &nil; scope = scope->tail)
@@ -193,8 +197,7 @@ static value *lambda(value *parameters, value *body, value *scope)
     return f;
 }
 
-/* Evaluates an expression. It loops instead of calling itself where it can, so that calls at the
- * end of a function need no stack. */
+/* A loop instead of recursion, so that calls at the end of a function need no stack. */
 static value *eval(value *v, value *scope)
 {
     for (;;) {
@@ -246,6 +249,8 @@ static value *eval(value *v, value *scope)
         v = body->head;
     }
 }
+
+/* ---- functions ---- */
 
 static value *truth_of(int yes) { return yes ? truth : &nil; }
 static value *first(value *a) { return head(a); }

@@ -1,4 +1,4 @@
-/* Declares what the linkers of penta/pvm.h and penta/coil.h share. */
+/* What the linkers of penta/pvm.h and penta/coil.h share. */
 #pragma once
 #include "penta/penta.h"
 
@@ -7,17 +7,13 @@ extern "C" {
 #endif
 
 typedef struct penta_object {
-    /* `name` is the name for findings and maps; it is borrowed during the call, as the bytes
-     * are. */
-    const char *name;
+    const char *name;  /* for findings and maps; borrowed, like the bytes, during the call */
     penta_bytes bytes; /* an object, or an archive (.a) of objects */
-    /* The object counts as a member of an archive: it is taken when it defines what is missing. */
-    bool member;
+    bool member;       /* as those of an archive: taken when it defines what is missing */
 } penta_object;
 
-/* A function of this type gets a finding and the name of the object that it is about. For a
- * member of an archive the name is "ARCHIVE(MEMBER)"; it is NULL when the finding is about no
- * object. */
+/* A finding and the object it is about: NULL when about none; for a member of an archive
+ * "ARCHIVE(MEMBER)". */
 typedef void penta_link_report(void *user, const char *object, const penta_error *finding);
 
 #ifdef __cplusplus

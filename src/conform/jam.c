@@ -1,5 +1,4 @@
-/* Has the functions that the forms of vectors with blocks of JAM share, and runs the steps of
- * traces. */
+/* Blocks of JAM: the functions that the forms of vectors share, and the steps of traces. */
 #include "conform/jam.h"
 #include "base/bytes.h"
 #include "base/number.h"

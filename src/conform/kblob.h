@@ -1,4 +1,4 @@
-/* The three files about kernel blob vectors share these functions. */
+/* The functions that the three files about kernel blob vectors share. */
 #pragma once
 #include "conform/trial.h"
 #include "gpu/host/emulator.h"

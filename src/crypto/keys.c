@@ -14,6 +14,7 @@
 #include "base/bytes.h"
 #include "crypto/hash.h"
 #include "crypto/internal.h"
+#include "crypto/pem.h"
 
 /* These are the y coordinates of the points of order 8 on the curve of Ed25519. */
 static const uint8_t order_8[][32] = {
@@ -85,6 +86,11 @@ EVP_PKEY *key_public_evp(enum key_type type, penta_bytes raw)
 static const char *keys_flaw(enum key_type type, penta_bytes raw)
 {
     if (type == KEY_NONE || type >= KEY_TYPES) return "the key type is not known";
+    if (type == KEY_LMS) return hss_public_flaw(raw);
+    if (type == KEY_ED25519_LMS) {
+        const char *flaw = keys_flaw(KEY_ED25519, bytes_slice(raw, 0, ED25519_PUBLIC));
+        return flaw ? flaw : hss_public_flaw(bytes_slice(raw, ED25519_PUBLIC, raw.size));
+    }
     if (raw.size != key_public_size(type)) return "the key has the wrong size";
     switch (type) {
     case KEY_ED25519: return is_small_order(raw.data) ? "the key is a point of small order" : NULL;
@@ -115,8 +121,8 @@ bool key_public_raw(enum key_type type, penta_bytes raw, struct public_key *out,
     *why = keys_flaw(type, raw);
     if (*why) return false;
     ERR_clear_error();
-    EVP_PKEY *key = key_public_evp(type, raw);
-    if (!key) {
+    EVP_PKEY *key = key_public_size(type) ? key_public_evp(type, raw) : NULL;
+    if (!key && key_public_size(type)) {
         /* Any 32 bytes are an Ed25519 key, so only memory can be missing. */
         bool memory = out_of_memory() || type == KEY_ED25519;
         *why = memory ? key_no_memory : "the key is not a point on the curve";
@@ -170,7 +176,7 @@ static bool export_public(EVP_PKEY *pkey, struct public_key *out, const char **w
         type = KEY_RSA2048;
     ERR_clear_error();
     if (type == KEY_NONE) {
-        *why = "only Ed25519, P-256 and RSA-2048 keys are supported";
+        *why = "only Ed25519, P-256, RSA-2048 and LMS keys are supported";
         return false;
     }
     return key_public_raw(type, (penta_bytes){raw, key_public_size(type)}, out, why);
@@ -203,44 +209,158 @@ static EVP_PKEY *read_pem(penta_bytes pem, bool private, const char **why)
     return key;
 }
 
-bool key_public_read(penta_bytes pem, struct public_key *out, uint32_t rule, penta_error *err)
+/* Reads a public key that libcrypto knows. */
+static bool public_read_evp(penta_bytes pem, struct public_key *out, const char **why)
 {
-    const char *why = "not a public key in PEM form";
-    EVP_PKEY *key = read_pem(pem, false, &why);
-    if (!key) key = read_pem(pem, true, &why);
-    bool ok = key && export_public(key, out, &why);
+    EVP_PKEY *key = read_pem(pem, false, why);
+    if (!key) key = read_pem(pem, true, why);
+    bool ok = key && export_public(key, out, why);
     EVP_PKEY_free(key);
-    return ok || key_error(err, rule, why);
+    return ok;
 }
 
-static struct private_key *keys_adopt(EVP_PKEY *pkey, const char **why)
+/* Tells whether a text has a key besides the LMS key that was cut out of it. */
+static bool has_other_key(penta_bytes rest)
 {
-    struct private_key *key = pkey ? calloc(1, sizeof *key) : NULL;
-    if (pkey && !key) *why = key_no_memory;
-    if (key && export_public(pkey, &key->public, why)) {
+    for (size_t i = 0; i + 11 <= rest.size; i++)
+        if (!memcmp(rest.data + i, "-----BEGIN ", 11)) return true;
+    return false;
+}
+
+/* Makes a key of both kinds from an Ed25519 key and an LMS key. */
+static bool public_join(const struct public_key *ed25519, struct public_key *lms, const char **why)
+{
+    *why = "besides an LMS key only an Ed25519 key may stand in the text";
+    if (ed25519->type != KEY_ED25519) return false;
+    memmove(lms->bytes + ED25519_PUBLIC, lms->bytes, lms->size);
+    memcpy(lms->bytes, ed25519->bytes, ED25519_PUBLIC);
+    lms->type = KEY_ED25519_LMS;
+    lms->size += ED25519_PUBLIC;
+    return true;
+}
+
+/* Makes a private key of its halves, and takes them over also when it fails. */
+static struct private_key *keys_adopt(EVP_PKEY *pkey, struct hss_key *hss, const char **why)
+{
+    struct public_key first = {0};
+    struct private_key *key = calloc(1, sizeof *key);
+    bool ok = key && (!pkey || export_public(pkey, &first, why));
+    if (!key) *why = key_no_memory;
+    if (ok && hss) {
+        struct writer w = writer_into(key->public.bytes, sizeof key->public.bytes);
+        hss_key_public(hss, &w);
+        key->public.type = KEY_LMS;
+        key->public.size = w.out.size;
+        ok = !pkey || public_join(&first, &key->public, why);
+    } else if (ok) {
+        key->public = first;
+    }
+    if (ok) {
         key->pkey = pkey;
+        key->hss = hss;
         return key;
     }
     free(key);
     EVP_PKEY_free(pkey);
+    if (hss) hss_key_free(hss);
+    free(hss);
     return NULL;
+}
+
+static void text_wipe(struct writer *w)
+{
+    if (w->out.data) secret_wipe(w->out.data, w->out.capacity);
+    writer_free(w);
 }
 
 struct private_key *key_private_read(penta_bytes pem, uint32_t rule, penta_error *err)
 {
     const char *why = "not an unencrypted private key in PEM form";
-    struct private_key *key = keys_adopt(read_pem(pem, true, &why), &why);
-    if (!key) key_error(err, rule, why);
+    struct hss_key *hss;
+    struct writer rest = {0};
+    penta_error bad = {0};
+    struct private_key *key = NULL;
+    if (key_lms_cut_private(pem, &hss, &rest, rule, &bad)) pem = writer_view(&rest);
+    EVP_PKEY *pkey = NULL;
+    bool other = !hss || has_other_key(pem);
+    if (!bad.code && other) pkey = read_pem(pem, true, &why);
+    if (!bad.code && (pkey || !other)) {
+        key = keys_adopt(pkey, hss, &why);
+    } else if (hss) {
+        hss_key_free(hss);
+        free(hss);
+    }
+    text_wipe(&rest);
+    if (key) key->rule = rule;
+    if (bad.code)
+        *err = bad;
+    else if (!key)
+        key_error(err, rule, why);
     return key;
 }
 
-struct private_key *key_generate(enum key_type type, penta_error *err)
+/* Reads the public half of a private key that has an LMS half. */
+static bool public_of_private(penta_bytes pem, struct public_key *out, uint32_t rule,
+                              penta_error *err)
 {
-    EVP_PKEY *pkey = type == KEY_ED25519 ? EVP_PKEY_Q_keygen(NULL, NULL, "ED25519")
-                     : type == KEY_P256  ? EVP_PKEY_Q_keygen(NULL, NULL, "EC", "P-256")
-                                         : EVP_PKEY_Q_keygen(NULL, NULL, "RSA", (size_t)2048);
+    struct private_key *key = key_private_read(pem, rule, err);
+    if (key) *out = key->public;
+    key_private_free(key);
+    return key;
+}
+
+bool key_public_read(penta_bytes pem, struct public_key *out, uint32_t rule, penta_error *err)
+{
+    const char *why = "not a public key in PEM form", *flaw = NULL;
+    struct writer rest = {0};
+    penta_bytes before, after;
+    struct public_key other;
+    if (pem_around(pem, HSS_PEM_NAME, &before, &after))
+        return public_of_private(pem, out, rule, err);
+    bool ok = key_lms_cut_public(pem, out, &rest, &flaw);
+    if (ok && has_other_key(writer_view(&rest)))
+        ok = public_read_evp(writer_view(&rest), &other, &why) && public_join(&other, out, &why);
+    else if (flaw)
+        why = flaw;
+    else if (!ok)
+        ok = public_read_evp(pem, out, &why);
+    if (rest.failed) ok = false, why = key_no_memory;
+    writer_free(&rest);
+    return ok || key_error(err, rule, why);
+}
+
+/* Makes the LMS half of a key. */
+static struct hss_key *generate_lms(const char *parameters, penta_error *err)
+{
+    struct hss_key *hss = calloc(1, sizeof *hss);
+    if (!hss) error_at(err, BASE_MEMORY, 0, "no memory for a key");
+    if (hss && hss_parameters_read(parameters, hss, err) && hss_key_make(hss, NULL, err))
+        return hss;
+    if (hss) hss_key_free(hss);
+    free(hss);
+    return NULL;
+}
+
+struct private_key *key_generate(enum key_type type, const char *parameters, penta_error *err)
+{
+    bool lms = type == KEY_LMS || type == KEY_ED25519_LMS;
+    struct hss_key *hss = lms ? generate_lms(parameters ? parameters : "h10/w8", err) : NULL;
+    if (lms && !hss) return NULL;
+    if (!lms && parameters) {
+        error_at(err, BASE_OPTION_VALUE, 0, "only keys of LMS have parameters");
+        return NULL;
+    }
+    EVP_PKEY *pkey = type == KEY_LMS           ? NULL
+                     : type == KEY_ED25519_LMS ? EVP_PKEY_Q_keygen(NULL, NULL, "ED25519")
+                     : type == KEY_ED25519     ? EVP_PKEY_Q_keygen(NULL, NULL, "ED25519")
+                     : type == KEY_P256        ? EVP_PKEY_Q_keygen(NULL, NULL, "EC", "P-256")
+                                               : EVP_PKEY_Q_keygen(NULL, NULL, "RSA", (size_t)2048);
     const char *why = "the key could not be generated";
-    struct private_key *key = keys_adopt(pkey, &why);
+    struct private_key *key = pkey || type == KEY_LMS ? keys_adopt(pkey, hss, &why) : NULL;
+    if (!key && !pkey && hss) {
+        hss_key_free(hss);
+        free(hss);
+    }
     if (!key) error_at(err, BASE_MEMORY, 0, "%s", why);
     return key;
 }
@@ -258,17 +378,29 @@ static void write_bio(BIO *bio, bool ok, struct writer *out)
 
 void key_private_pem(const struct private_key *key, struct writer *out)
 {
-    BIO *bio = BIO_new(BIO_s_secmem()); /* A secure BIO is wiped when it is freed. */
-    write_bio(bio, bio && PEM_write_bio_PKCS8PrivateKey(bio, key->pkey, NULL, NULL, 0, NULL, NULL),
-              out);
+    if (key->pkey) {
+        BIO *bio = BIO_new(BIO_s_secmem()); /* A secure BIO is wiped when it is freed. */
+        write_bio(bio,
+                  bio && PEM_write_bio_PKCS8PrivateKey(bio, key->pkey, NULL, NULL, 0, NULL, NULL),
+                  out);
+    }
+    if (key->hss) hss_key_pem(key->hss, out);
 }
 
 void key_public_pem(const struct public_key *key, struct writer *out)
 {
-    EVP_PKEY *pkey = key_public_evp(key->type, (penta_bytes){key->bytes, key->size});
+    penta_bytes raw = {key->bytes, key->size};
+    if (key->type == KEY_LMS) {
+        key_lms_public_pem(raw, out);
+        return;
+    }
+    bool both = key->type == KEY_ED25519_LMS;
+    EVP_PKEY *pkey = both ? key_public_evp(KEY_ED25519, bytes_slice(raw, 0, ED25519_PUBLIC))
+                          : key_public_evp(key->type, raw);
     BIO *bio = BIO_new(BIO_s_mem());
     write_bio(bio, bio && pkey && PEM_write_bio_PUBKEY(bio, pkey), out);
     EVP_PKEY_free(pkey);
+    if (both) key_lms_public_pem(bytes_slice(raw, ED25519_PUBLIC, raw.size), out);
 }
 
 void key_fingerprint(const struct public_key *key, uint8_t out[32])
@@ -282,5 +414,30 @@ void key_private_free(struct private_key *key)
 {
     if (!key) return;
     EVP_PKEY_free(key->pkey);
+    if (key->hss) hss_key_free(key->hss);
+    free(key->hss);
+    free(key->path);
+    free(key->folder);
     free(key);
+}
+
+bool key_private_keep(struct private_key *key, const char *path, const char *folder,
+                      penta_error *err)
+{
+    if (!key->hss) return true;
+    key->path = strdup(path);
+    key->folder = folder ? strdup(folder) : NULL;
+    return (key->path && (key->folder || !folder)) ||
+           error_at(err, BASE_MEMORY, 0, "no memory for a key");
+}
+
+uint64_t key_private_left(const struct private_key *key)
+{
+    return key->hss ? key->hss->end - key->hss->next : UINT64_MAX;
+}
+
+size_t key_private_signature_size(const struct private_key *key)
+{
+    if (!key->hss) return key_signature_size(key->public.type);
+    return (key->pkey ? ED25519_SIGNATURE : 0) + hss_key_signature_size(key->hss);
 }

@@ -172,9 +172,9 @@ struct private_key *key_private_read(penta_bytes pem, uint32_t rule, penta_error
     crypto_refuse();
     return NULL;
 }
-struct private_key *key_generate(enum key_type type, penta_error *err)
+struct private_key *key_generate(enum key_type type, const char *parameters, penta_error *err)
 {
-    (void)type;
+    (void)type, (void)parameters;
     error_at(err, BASE_UNSUPPORTED, 0, "this build cannot make keys");
     return NULL;
 }
@@ -189,11 +189,35 @@ const struct public_key *key_public_of(const struct private_key *key)
     return NULL;
 }
 void key_private_free(struct private_key *key) { (void)key; }
-bool sign_message(const struct private_key *key, penta_bytes message,
-                  uint8_t signature[SIGNATURE_MAX])
+bool key_private_keep(struct private_key *key, const char *path, const char *folder,
+                      penta_error *err)
+{
+    (void)key, (void)path, (void)folder, (void)err;
+    return crypto_refuse();
+}
+uint64_t key_private_left(const struct private_key *key)
+{
+    (void)key;
+    return 0;
+}
+size_t key_private_signature_size(const struct private_key *key)
+{
+    (void)key;
+    return 0;
+}
+bool key_private_reserve(const char *path, const char *folder, uint64_t count, uint32_t rule,
+                         struct writer *pem, penta_error *err)
+{
+    (void)path, (void)folder, (void)count, (void)rule, (void)pem;
+    crypto_refuse();
+    return error_at(err, BASE_UNSUPPORTED, 0, "this build cannot make keys");
+}
+bool sign_message(struct private_key *key, penta_bytes message, struct writer *signature,
+                  penta_error *err)
 {
     (void)key, (void)message, (void)signature;
-    return crypto_refuse();
+    crypto_refuse();
+    return error_at(err, BASE_UNSUPPORTED, 0, "this build cannot sign");
 }
 enum verdict sign_check(const struct public_key *key, penta_bytes message, penta_bytes signature)
 {

@@ -4,7 +4,9 @@
 #include <openssl/rsa.h>
 #include <string.h>
 #include "crypto/hash.h"
+#include "base/bytes.h"
 #include "crypto/internal.h"
+#include "crypto/lms/state.h"
 
 /* Ed25519 signs the message itself, RSA its SHA-256; EVP hashes and signs in one call. */
 static const EVP_MD *digest_of(enum key_type type)
@@ -12,22 +14,54 @@ static const EVP_MD *digest_of(enum key_type type)
     return type == KEY_RSA2048 ? EVP_sha256() : NULL;
 }
 
-bool sign_message(const struct private_key *key, penta_bytes message,
-                  uint8_t signature[SIGNATURE_MAX])
+/* Signs by the half of the key that libcrypto knows. */
+static bool sign_evp(const struct private_key *key, enum key_type type, penta_bytes message,
+                     uint8_t *signature)
 {
-    enum key_type type = key->public.type;
+    size_t size = key_signature_size(type);
     if (type == KEY_P256) {
         uint8_t digest[HASH_BYTES];
         hash_sha256(message, digest);
         return ecdsa_sign(key->pkey, digest, signature);
     }
-    size_t size = key_signature_size(type);
     EVP_MD_CTX *ctx = EVP_MD_CTX_new();
     bool ok = ctx && EVP_DigestSignInit(ctx, NULL, digest_of(type), NULL, key->pkey) > 0 &&
               EVP_DigestSign(ctx, signature, &size, message.data, message.size) > 0;
     EVP_MD_CTX_free(ctx);
     ERR_clear_error();
     return ok && size == key_signature_size(type);
+}
+
+/* Signs by the LMS half, whose file says which place comes next. */
+static bool sign_lms(struct private_key *key, penta_bytes message, struct writer *signature,
+                     penta_error *err)
+{
+    struct hss_file file = {key->path, key->folder, key->rule};
+    size_t first = key->pkey ? ED25519_PUBLIC : 0;
+    penta_bytes public = {key->public.bytes + first, key->public.size - first};
+    uint64_t left;
+    if (!key->path) {
+        error_at(err, key->rule, 0,
+                 "an LMS key signs only from its file, in which it counts its signatures");
+        return error_note(err, "option 'sign-key' names the file");
+    }
+    if (!hss_file_sign(&file, public, message, signature, &left, err)) return false;
+    key->hss->next = key->hss->end - left;
+    return true;
+}
+
+bool sign_message(struct private_key *key, penta_bytes message, struct writer *signature,
+                  penta_error *err)
+{
+    enum { EVP_SIGNATURE_MAX = 256 };
+    enum key_type type = key->hss ? KEY_ED25519 : key->public.type;
+    uint8_t bytes[EVP_SIGNATURE_MAX];
+    if (key->pkey) {
+        if (!sign_evp(key, type, message, bytes))
+            return error_at(err, key->rule, 0, "the key could not sign");
+        writer_bytes(signature, bytes, key_signature_size(type));
+    }
+    return (!key->hss || sign_lms(key, message, signature, err)) && writer_ok(signature, err);
 }
 
 /* Empties libcrypto's error queue. Returns true when an error in it is not about the input. */
@@ -50,8 +84,23 @@ static enum verdict verdict_of(int result)
     return result == 1 ? VERDICT_GOOD : result < 0 || failed ? VERDICT_FAILED : VERDICT_WRONG;
 }
 
+/* Checks both signatures of a key of both kinds: each must hold. */
+static enum verdict sign_check_both(penta_bytes key, penta_bytes message, penta_bytes signature)
+{
+    struct public_key first = {.type = KEY_ED25519, .size = ED25519_PUBLIC};
+    memcpy(first.bytes, key.data, ED25519_PUBLIC);
+    enum verdict verdict =
+        sign_check(&first, message, bytes_slice(signature, 0, ED25519_SIGNATURE));
+    if (verdict != VERDICT_GOOD) return verdict;
+    return hss_check(bytes_slice(key, ED25519_PUBLIC, key.size), message,
+                     bytes_slice(signature, ED25519_SIGNATURE, signature.size));
+}
+
 enum verdict sign_check(const struct public_key *key, penta_bytes message, penta_bytes signature)
 {
+    penta_bytes raw = {key->bytes, key->size};
+    if (key->type == KEY_LMS) return hss_check(raw, message, signature);
+    if (key->type == KEY_ED25519_LMS) return sign_check_both(raw, message, signature);
     if (signature.size != key_signature_size(key->type)) return VERDICT_WRONG;
     EVP_PKEY *pkey = key_public_evp(key->type, (penta_bytes){key->bytes, key->size});
     /* The first value is not WRONG, because the key was valid when it was read. */

@@ -1,4 +1,4 @@
-/* Makes the table of all drivers from registry.def. */
+/* The table of all drivers, from registry.def. */
 #include "penta/registry.h"
 #include <string.h>
 

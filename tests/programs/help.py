@@ -38,7 +38,7 @@ def test_values_are_listed():
     functions = words("create", "cvbc", "pin", "FUNCTION")
     check("gpio" in functions and "interrupt" in functions, functions)
     check(words("create", "cvbc", "pin", "MODE") == ["input", "output", "alternate", "analog"], "modes")
-    check(words("keygen", "cvbc", "type", "KIND") == ["ed25519", "p256", "rsa2048"], "curves")
+    check(words("keygen", "cvbc", "type", "KIND") == ["ed25519", "p256", "rsa2048", "lms", "ed25519+lms"], "curves")
     check("full-l3-hit" in words("run", "pvm", "gas-model"), "gas models")
     man = exits(0, "help", "create", "--man").stdout.decode().replace("\\-", "-")
     for word in [*boards, *functions, "chacha20_poly1305", "sha256|blake2b"]:

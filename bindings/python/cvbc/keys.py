@@ -51,7 +51,7 @@ KeyLike = Union[Key, Path, bytes]
 
 
 def generate_key(type: str = "ed25519") -> Key:  # noqa: A002
-    """A new private key: ed25519, p256 or rsa2048."""
+    """A new private key: ed25519, p256, rsa2048, lms or ed25519+lms. Keys of LMS sign only as files."""
     if type not in _TYPES:
         raise ValueError(f"a key is one of {', '.join(_TYPES)}, not {type!r}")
     return Key(_c.filled("key_generate", _TYPES[type], secret=True))

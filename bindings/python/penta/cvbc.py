@@ -3,6 +3,7 @@ document describes, with records and a builder."""
 from __future__ import annotations
 
 import ctypes
+import os
 from dataclasses import dataclass
 from typing import Any, List, Mapping, Optional, Sequence, Tuple
 
@@ -25,16 +26,34 @@ def key_types() -> List[str]:
     return words(lambda i: None if named(i + 1) is None else bytes(named(i + 1)))
 
 
-def generate_key(type: str = "ed25519") -> bytes:  # noqa: A002
-    """A private key as PEM."""
+def generate_key(type: str = "ed25519", parameters: Optional[str] = None) -> bytes:  # noqa: A002
+    """A private key as PEM. `parameters` are those of an LMS key, such as "h10/w8"."""
     if type not in key_types():
         raise ValueError(f"a key is one of {', '.join(key_types())}, not {type!r}")
     out = Filled()
     try:
-        checked(lib.penta_cvbc_key_generate, key_types().index(type) + 1, out.ref)
+        checked(lib.penta_cvbc_key_generate_lms, key_types().index(type) + 1, parameters.encode() if parameters else None, out.ref)
         return out.take()
     finally:
         lib.penta_cvbc_wipe(out.ref)
+
+
+def reserve_key(path: str, count: int, state: Optional[str] = None) -> bytes:
+    """Takes `count` signatures from the LMS key in a file: a private key as PEM that makes only these. `state` is the folder
+    of the option key_state."""
+    out = Filled()
+    try:
+        checked(lib.penta_cvbc_key_reserve, os.fsencode(path), os.fsencode(state) if state else None, count, out.ref)
+        return out.take()
+    finally:
+        lib.penta_cvbc_wipe(out.ref)
+
+
+def signatures_left(pem: Buffer) -> Optional[int]:
+    """How many signatures a private key can still make; None: there is no limit."""
+    view, left = View(pem), ctypes.c_uint64()
+    checked(lib.penta_cvbc_key_left, view.bytes, ctypes.byref(left))
+    return None if left.value == 2 ** 64 - 1 else left.value
 
 
 def public_key(pem: Buffer) -> bytes:

@@ -32,11 +32,13 @@ static void sign_result(struct cli *c, penta_bytes out)
         json_text(&c->json, "output", c->words[0]);
 }
 
+enum { SIGNATURE_FILE_MAX = 1 << 17 }; /* those of LMS have up to 75 kB */
+
 static bool sign_attach(struct cli *c, const penta_module *module, penta_buffer *out,
                         penta_error *err)
 {
     penta_buffer signature = {0};
-    bool ok = file_read(c->value[OPT_ATTACH_SIG], 4096, &signature, err) &&
+    bool ok = file_read(c->value[OPT_ATTACH_SIG], SIGNATURE_FILE_MAX, &signature, err) &&
               penta_cvbc_attach(module, (penta_bytes){signature.data, signature.size}, out, err);
     if (is_rule(err, "UNSIGNED"))
         error_note(err, "penta sign --public-key FILE --export-tbs FILE prepares it");
@@ -108,6 +110,8 @@ static bool sign_module(struct cli *c, const penta_module *module, struct findin
     if (ok && c->value[OPT_EXPORT_TBS])
         ok = export_tbs(c, (penta_bytes){out->data, out->size}, err);
     bool overridable = is_rule(err, "SIGNATURE") || is_rule(err, "KEY") || is_rule(err, "HASH");
+    /* The key, not the file, is refused when the file is as it should be. */
+    overridable = overridable && penta_cvbc_objection(module);
     if (overridable && !container_option(c, "require-signature") && container_option(c, "sign-key"))
         snprintf(err->note, sizeof err->note, "if the contents are what you mean: --resign");
     return ok;

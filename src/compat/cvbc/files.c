@@ -1,4 +1,4 @@
-/* Implements the functions about statuses, reports, keys, files and the contents of files. */
+/* The functions about statuses, reports, keys, files and the contents of files. */
 #include "compat/cvbc/handles.h"
 #include <string.h>
 #include "penta/debug.h"

@@ -98,7 +98,8 @@ const char *penta_cvbc_mnemonic(uint8_t opcode) { return cvbc_ops[opcode].mnemon
 uint32_t penta_cvbc_pin_features(uint8_t function) { return cvbc_pin_features(function); }
 
 _Static_assert((int)PENTA_CVBC_ED25519 == KEY_ED25519 && (int)PENTA_CVBC_P256 == KEY_P256 &&
-                   (int)PENTA_CVBC_RSA2048 == KEY_RSA2048,
+                   (int)PENTA_CVBC_RSA2048 == KEY_RSA2048 && (int)PENTA_CVBC_LMS == KEY_LMS &&
+                   (int)PENTA_CVBC_ED25519_LMS == KEY_ED25519_LMS,
                "signature_algorithm is a key_type");
 
 const char *penta_cvbc_key_name(uint32_t type)
@@ -108,15 +109,39 @@ const char *penta_cvbc_key_name(uint32_t type)
 
 bool penta_cvbc_key_generate(uint32_t type, penta_buffer *pem, penta_error *err)
 {
+    return penta_cvbc_key_generate_lms(type, NULL, pem, err);
+}
+
+bool penta_cvbc_key_generate_lms(uint32_t type, const char *parameters, penta_buffer *pem,
+                                 penta_error *err)
+{
     *err = (penta_error){0};
     if (!type || type >= KEY_TYPES)
         return error_at(err, CVBC_KEY, 0, "no key has the type %u", (unsigned)type);
-    struct private_key *key = key_generate((enum key_type)type, err);
+    struct private_key *key = key_generate((enum key_type)type, parameters, err);
     struct writer w = {0};
     if (key) key_private_pem(key, &w);
     bool ok = writer_give(&w, key, pem, err);
     key_private_free(key);
     return ok;
+}
+
+bool penta_cvbc_key_reserve(const char *path, const char *state, uint64_t count, penta_buffer *pem,
+                            penta_error *err)
+{
+    *err = (penta_error){0};
+    struct writer w = {0};
+    bool ok = key_private_reserve(path, state, count, CVBC_KEY, &w, err);
+    return writer_give(&w, ok, pem, err);
+}
+
+bool penta_cvbc_key_left(penta_bytes pem, uint64_t *left, penta_error *err)
+{
+    *err = (penta_error){0};
+    struct private_key *key = key_private_read(pem, CVBC_KEY, err);
+    if (key) *left = key_private_left(key);
+    key_private_free(key);
+    return key;
 }
 
 bool penta_cvbc_key_public(penta_bytes pem, penta_buffer *public_pem, penta_error *err)

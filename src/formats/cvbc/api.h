@@ -1,4 +1,4 @@
-/* The files that implement include/penta/cvbc.h share these declarations. */
+/* Declarations that the files share which implement include/penta/cvbc.h. */
 #pragma once
 #include "cvbc/format/build.h"
 #include "penta/cvbc.h"

@@ -114,7 +114,7 @@ bool penta_cvbc_sign_options(const penta_module *module, const penta_option *opt
         return error_not_in(err, "hash", hash, cvbc_hash_name);
     if (!key_options(options, count, &key, &public, err) ||
         (public && !cvbc_public_key_file(public, &reserve, err)) ||
-        (key && !(private = cvbc_private_key_file(key, err))))
+        (key && !(private = cvbc_private_key_option(options, count, err))))
         return false;
     struct cvbc_resigning how = {.key = private,
                                  .reserve = public ? &reserve : NULL,

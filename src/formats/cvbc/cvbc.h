@@ -1,5 +1,4 @@
-/* CockpitVM bytecode containers (CVBC 1) are signed, sealed and compressed programs for small
- * boards.
+/* CockpitVM bytecode containers (CVBC 1): signed, sealed and compressed programs for small boards.
  *
  *     header (64) | metadata | security | programs | bytecode | debug
  *
@@ -11,15 +10,13 @@
  *                decoded: bytecode (16) | instructions (4 each) | strings {u32 length, text, NUL}
  *     debug      debug (24) | symbols | lines | variables
  *
- * All numbers are little-endian. penta writes sections at multiples of 4 and in the order above.
- * It reads sections anywhere after the header, when they do not overlap. The signature covers the
- * whole file, with the two CRCs and the signature itself as zeros; the AEAD covers the stored
- * bytecode.
+ * All numbers are little-endian. penta writes sections at multiples of 4 and in the order above. It reads sections
+ * anywhere after the header, when they do not overlap. The signature covers the whole file, with the two CRCs and the
+ * signature itself as zeros; the AEAD covers the stored bytecode.
  *
  * Reading goes from the outside in: verify.c checks the container; verify_protection.c the
- * signature, then the cipher, then DEFLATE; program.c parses the program, verify_program.c
- * checks it. Bytes are decoded only when they are needed, and only after their protection was
- * checked. */
+ * signature, then the cipher, then DEFLATE; program.c parses the program, verify_program.c checks it.
+ * Bytes are decoded only when they are needed, and only after their protection was checked. */
 #pragma once
 #include "base/arena.h"
 #include "base/thread/lock.h"
@@ -37,6 +34,7 @@ enum {
     CVBC_MAJOR = 1,
     CVBC_MINOR_PROGRAMS = 2, /* the first minor version with several programs */
     CVBC_MINOR_ENFORCED = 3, /* the first minor version whose declarations are enforced */
+    CVBC_MINOR_LMS = 4,      /* the first minor version with signatures of LMS */
     CVBC_PROGRAMS_MAX = 255, /* largest number of programs after the first one */
     CVBC_NAME_BYTES = 32,
     CVBC_SIZE_MIN = 128,
@@ -128,7 +126,9 @@ void cvbc_policy_free(struct cvbc_policy *policy);
 bool cvbc_secret_read(const char *path, bool password, struct cvbc_secret *out, penta_error *err);
 void cvbc_secret_free(struct cvbc_secret *secret);
 bool cvbc_public_key_file(const char *path, struct public_key *out, penta_error *err);
-struct private_key *cvbc_private_key_file(const char *path, penta_error *err);
+/* Reads the private key of option 'sign-key'. Option 'key-state' says where the state of an LMS key is kept. */
+struct private_key *cvbc_private_key_option(const penta_option *options, size_t count,
+                                            penta_error *err);
 
 struct cvbc_hint_row {
     struct cvbc_hint head;
@@ -231,7 +231,7 @@ static inline uint64_t cvbc_offset(const struct cvbc_module *m, const uint8_t *p
     return (uint64_t)(p - m->base.file.data);
 }
 
-/* container.c defines the functions below. */
+/* The declarations below belong to container.c. */
 int cvbc_probe(penta_bytes file, struct writer *evidence);
 penta_module *cvbc_parse(penta_bytes file, const penta_option *options, size_t count,
                          penta_error *err);
@@ -313,7 +313,7 @@ bool cvbc_variable_next(penta_bytes table, size_t *pos, struct cvbc_variable *ou
  * are unknown. */
 bool cvbc_line_of(const struct cvbc_module *m, uint64_t pc, penta_bytes *file, uint32_t *line);
 
-/* verify.c defines the functions below. */
+/* The declarations below belong to verify.c. */
 void cvbc_check_quick(const struct cvbc_module *m, struct findings *f);
 void cvbc_check_full(const struct cvbc_module *m,
                      struct findings *f); /* includes the quick check */
@@ -358,7 +358,7 @@ bool cvbc_derive(const struct cvbc_sealing *s, const struct cvbc_secret *secret,
                  const uint8_t nonce[12], uint64_t iterations_max, uint8_t key[32],
                  penta_error *err);
 
-/* describe.c defines the functions below. */
+/* The declarations below belong to describe.c. */
 void cvbc_describe(const penta_module *module, const penta_visitor *visitor);
 void cvbc_info(const penta_module *module, const penta_visitor *visitor);
 const char *cvbc_protection(const penta_module *module, uint64_t offset, uint64_t *end);
@@ -366,7 +366,7 @@ const char *cvbc_protection(const penta_module *module, uint64_t offset, uint64_
  * the encryption does not cover (CVBC 8.9). *warning gets the warning. */
 bool cvbc_sealed_only(const struct cvbc_module *m, penta_error *warning);
 
-/* print.c and assemble.c define the functions below. */
+/* The declarations below belong to print.c and assemble.c. */
 bool cvbc_print(const penta_module *module, const penta_option *options, size_t count,
                 struct writer *out, penta_error *err);
 bool cvbc_print_at(const penta_module *module, uint64_t pc, struct writer *out);

@@ -1,5 +1,4 @@
-/* Implements the host's side of a device: opens it, exchanges messages with it, and shuts it
- * down. */
+/* The host's side of a device: opens it, exchanges messages with it, and shuts it down. */
 #include "gpu/host/emulator.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Defines the structs of penta/structure.h. */
+/* The structs of penta/structure.h. */
 #pragma once
 #include "core/structure/code_map.h"
 

@@ -1,5 +1,4 @@
-/* Finds parts of a machine by name, for debuggers: frames, variables, values of its tree,
- * expressions. */
+/* Finds what a machine has by name, for debuggers: frames, variables, values of its tree, expressions. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,6 +21,8 @@ void penta_vm_regions(const penta_vm *vm, penta_region_report *report, void *use
     if (info->regions) info->regions(vm, report, user);
 }
 
+/* ---- values of the tree ---- */
+
 struct value_search {
     const char *wanted;
     struct path path;
@@ -40,7 +41,7 @@ static bool number_of(const penta_field *f, penta_value *v)
     return true;
 }
 
-/* Tells where the walk is: 0 elsewhere, 1 above the wanted place, 2 at or below it. */
+/* Where the walk is: 0 elsewhere, 1 above the wanted place, 2 at or below it. */
 static int debug_machine_place(struct value_search *s, const char *leaf)
 {
     if (s->inside) return 2;
@@ -125,11 +126,13 @@ size_t penta_vm_frames(const penta_vm *vm, penta_frame *frames, size_t max)
     return 1;
 }
 
+/* ---- names ---- */
+
 struct name_search {
     penta_bytes name;
     bool found;
     penta_value *value;
-    penta_variable *variable; /* gets the variable, unless it is NULL */
+    penta_variable *variable; /* or NULL */
 };
 
 /* Keeps the last of several variables with the name, because inner scopes come after outer ones. */
@@ -216,6 +219,8 @@ bool penta_value_text(const penta_value *v, unsigned base, penta_buffer *out)
     }
     return writer_give(&w, true, out, &err);
 }
+
+/* ---- setting ---- */
 
 static bool debug_machine_poke(penta_vm *vm, uint64_t address, unsigned bytes, uint64_t bits)
 {

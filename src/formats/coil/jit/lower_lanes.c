@@ -3,7 +3,8 @@
  * them into pieces. */
 #include "coil/jit/vector.h"
 
-/* The kinds of lanes are eight integer types, in the order of their opcodes, then FP32 and FP64. */
+/* Number of kinds of lanes: eight integer types, in the order of their opcodes, then FP32 and
+ * FP64. */
 enum { KINDS = 10 };
 
 static unsigned kind_of(uint8_t type)

@@ -1,4 +1,4 @@
-/* The files of the linker share this state and these functions. */
+/* State and functions that the files of the linker share. */
 #pragma once
 #include "coil/link/link.h"
 #include "coil/format/section_layout.h"
@@ -56,16 +56,16 @@ static inline struct findings *found_in(struct state *s, size_t input)
     return s->findings;
 }
 
-/* sections.c defines the functions below. */
+/* The declarations below belong to sections.c. */
 bool coil_link_merge_sections(struct state *s);
 void coil_link_place_addresses(struct state *s);
-/* symbols.c defines the functions below. */
+/* The declarations below belong to symbols.c. */
 bool coil_link_merge_symbols(struct state *s);
 bool coil_link_place_commons(struct state *s);
 void coil_link_report_undefined(struct state *s);
 size_t coil_link_count_entries(const struct state *s, size_t *input);
 void coil_link_choose_entry(struct state *s);
-/* code.c defines the functions below. */
+/* The declarations below belong to code.c. */
 bool coil_link_renumber(struct state *s);
 bool coil_link_relocate(struct state *s);
 /* Finds the first place in code or data that uses a symbol of an input. */

@@ -214,16 +214,15 @@ void cvbc_build_crcs(uint8_t *file, size_t size)
 }
 
 /* Signs a finished file in place, and computes its CRCs again. */
-static bool sign_file(uint8_t *file, size_t size, const struct private_key *key, penta_error *err)
+static bool sign_file(uint8_t *file, size_t size, struct private_key *key, penta_error *err)
 {
     uint32_t security = bytes_get32(file + 24), key_size = bytes_get32(file + security + 8);
     uint32_t at = security + CVBC_PROTECTION_BYTES + key_size;
-    size_t signature_size = key_signature_size(key_public_of(key)->type);
-    uint8_t message[40], signature[SIGNATURE_MAX];
+    size_t signature_size = key_private_signature_size(key);
+    uint8_t message[40];
+    struct writer signature = writer_into(file + at, signature_size);
     cvbc_tbs((penta_bytes){file, size}, at, signature_size, file[security + 2], message);
-    if (!sign_message(key, (penta_bytes){message, sizeof message}, signature))
-        return error_at(err, CVBC_KEY, 0, "the key could not sign");
-    memcpy(file + at, signature, signature_size);
+    if (!sign_message(key, (penta_bytes){message, sizeof message}, &signature, err)) return false;
     cvbc_build_crcs(file, size);
     return true;
 }
@@ -366,10 +365,11 @@ static void make_security(struct assembly *a)
     }
     const struct public_key *signer = b->sign_key ? key_public_of(b->sign_key) : b->reserve;
     penta_bytes key = b->key, signature = b->signature;
-    static const uint8_t zeros[SIGNATURE_MAX];
     if (signer) {
         key = (penta_bytes){signer->bytes, b->external_key ? 0 : signer->size};
-        signature = (penta_bytes){zeros, key_signature_size(signer->type)};
+        signature = (penta_bytes){NULL, b->sign_key ? key_private_signature_size(b->sign_key)
+                                                    : key_signature_space(signer)};
+        if (signer->type >= KEY_LMS && b->minor < CVBC_MINOR_LMS) b->minor = CVBC_MINOR_LMS;
     }
     if (signature.size) a->flags |= CVBC_SIGNED;
     uint8_t head[cvbc_security_bytes], integrity[cvbc_integrity_bytes];
@@ -380,7 +380,10 @@ static void make_security(struct assembly *a)
     writer_bytes(&a->security, head, sizeof head);
     writer_bytes(&a->security, integrity, sizeof integrity);
     writer_bytes(&a->security, key.data, key.size);
-    writer_bytes(&a->security, signature.data, signature.size);
+    if (signer)
+        writer_fill(&a->security, 0, signature.size);
+    else
+        writer_bytes(&a->security, signature.data, signature.size);
 }
 
 /* Puts bytes at an offset that a text may have chosen. The gap before them is limited

@@ -44,7 +44,7 @@ struct cvbc_build {
     uint8_t source_sha256[32];
     uint64_t secure_timestamp;
     uint8_t hash_algorithm; /* 0 becomes 1, SHA-256 */
-    const struct private_key *sign_key;
+    struct private_key *sign_key;
     bool external_key; /* true if the public key is not embedded */
     /* If this is set, space is left for a signature by this key, which is made elsewhere. */
     const struct public_key *reserve;
@@ -141,7 +141,7 @@ struct cvbc_sizes {
 void cvbc_build_header(const struct cvbc_build *b, uint8_t flags, struct cvbc_sizes sizes,
                        uint8_t out[cvbc_header_bytes]);
 
-/* declare.c and build.c define the functions below. */
+/* The declarations below belong to declare.c. */
 struct cvbc_declaring {
     const struct cvbc_board *board;     /* the target, or NULL */
     const struct cvbc_program *program; /* set if the build has an image and no code, else NULL */
@@ -190,7 +190,7 @@ bool cvbc_source_hash(const penta_option *options, size_t count, uint8_t out[32]
  * file; if `reserve` is set, it leaves space for a signature by that key; if neither is set, it
  * removes the signature. */
 struct cvbc_resigning {
-    const struct private_key *key;
+    struct private_key *key;
     const struct public_key *reserve;
     bool external_key;
     uint8_t hash_algorithm; /* 0 to keep the algorithm of the file */

@@ -189,7 +189,7 @@ bool cvbc_create_options(struct cvbc_creation *c, const penta_option *options, s
     if (!target_options(b, options, count, err) ||
         !cvbc_source_hash(options, count, b->source_sha256, err))
         return false;
-    if (key && !(c->key = cvbc_private_key_file(key, err))) return false;
+    if (key && !(c->key = cvbc_private_key_option(options, count, err))) return false;
     b->sign_key = c->key;
     bool seals =
         option_text(options, count, "key-file") || option_text(options, count, "password-file");

@@ -63,14 +63,19 @@ bool cvbc_public_key_file(const char *path, struct public_key *out, penta_error 
     return ok;
 }
 
-struct private_key *cvbc_private_key_file(const char *path, penta_error *err)
+struct private_key *cvbc_private_key_option(const penta_option *options, size_t count,
+                                            penta_error *err)
 {
+    const char *path = option_text(options, count, "sign-key");
     penta_buffer file = {0};
     if (!file_read(path, KEY_FILE_MAX, &file, err)) return NULL;
     struct private_key *key = key_private_read(policy_view(&file), CVBC_KEY, err);
     if (!key) error_note(err, "in '%.80s'", path);
     policy_wipe(&file);
-    return key;
+    if (!key || key_private_keep(key, path, option_text(options, count, "key-state"), err))
+        return key;
+    key_private_free(key);
+    return NULL;
 }
 
 static bool size_option(const penta_option *options, size_t count, const char *key, uint64_t *out,

@@ -215,16 +215,19 @@ static bool der_integer(penta_bytes *in, uint8_t out[32])
     return true;
 }
 
-static bool raw_signature(penta_bytes in, enum key_type type, uint8_t out[SIGNATURE_MAX])
+/* Writes a signature as containers have it. Of ECDSA the DER form is read, too; then the result has the low s. */
+static bool raw_signature(penta_bytes in, enum key_type type, uint8_t der[64], penta_bytes *out)
 {
-    if (in.size == key_signature_size(type)) {
-        bytes_copy(out, in);
+    *out = in;
+    if (type == KEY_P256) *out = (penta_bytes){der, 64};
+    if (key_signature_fits(type, in)) {
+        if (type == KEY_P256) bytes_copy(der, in);
         return true;
     }
     if (type != KEY_P256 || in.size < 8 || in.data[0] != 0x30 || in.data[1] + 2u != in.size)
         return false;
     penta_bytes rest = {in.data + 2, in.size - 2};
-    return der_integer(&rest, out) && der_integer(&rest, out + 32) && !rest.size;
+    return der_integer(&rest, der) && der_integer(&rest, der + 32) && !rest.size;
 }
 
 /* Checks a signature. A wrong one is refused. One that cannot be checked is accepted, unless the
@@ -242,18 +245,19 @@ static bool resign_fits(const struct cvbc_module *m, penta_bytes file, penta_err
 bool cvbc_attach(const struct cvbc_module *m, penta_bytes signature, struct writer *out,
                  penta_error *err)
 {
-    uint8_t raw[SIGNATURE_MAX];
+    uint8_t p256[64];
+    penta_bytes raw;
     if (!m->has_protection || !(m->header.flags & CVBC_SIGNED) || !m->signature.size ||
         m->protection.signature_algorithm >= KEY_TYPES)
         return error_at(err, CVBC_UNSIGNED, 56, "the file has no space for a signature");
     enum key_type type = (enum key_type)m->protection.signature_algorithm;
-    if (!raw_signature(signature, type, raw) || key_signature_size(type) != m->signature.size)
+    if (!raw_signature(signature, type, p256, &raw) || raw.size != m->signature.size)
         return error_at(err, CVBC_SIGNATURE, 0, "%zu bytes are not a signature of %s",
                         signature.size, cvbc_name("signature_algorithm", type));
-    if (type == KEY_P256) sign_make_low(raw);
+    if (type == KEY_P256) sign_make_low(p256);
     writer_bytes(out, m->base.file.data, m->base.file.size);
     if (!writer_ok(out, err)) return false;
-    memcpy(out->out.data + cvbc_offset(m, m->signature.data), raw, m->signature.size);
+    bytes_copy(out->out.data + cvbc_offset(m, m->signature.data), raw);
     cvbc_build_crcs(out->out.data, out->out.size);
     return resign_fits(m, writer_view(out), err);
 }

@@ -1,5 +1,4 @@
-/* Implements the commands seal and open, which rewrite a file with its bytecode encrypted or
- * decrypted. */
+/* The commands seal and open: they rewrite a file with its bytecode encrypted or decrypted. */
 #include <string.h>
 #include "base/bytes.h"
 #include "cvbc/format/build.h"
@@ -26,7 +25,7 @@ static bool new_signature(struct sealing *s, const struct cvbc_module *m,
                           "sign again with option 'sign-key', or give option 'drop-signature'");
     }
     if (!path) return true;
-    s->key = cvbc_private_key_file(path, err);
+    s->key = cvbc_private_key_option(options, count, err);
     s->b.sign_key = s->key;
     s->b.external_key = m->header.flags & CVBC_SIGNED && !m->public_key.size;
     return s->key != NULL;

@@ -265,6 +265,25 @@ static void check_metadata(const struct cvbc_module *m, struct findings *f)
                      meta->pin_count);
 }
 
+/* Checks the sizes of an LMS signature and key, which follow from the types in them, and the minor version (CVBC 7.9). */
+static void check_lms_fields(const struct cvbc_module *m, uint64_t at, struct findings *f)
+{
+    const struct cvbc_security *s = &m->protection;
+    enum key_type type = (enum key_type)s->signature_algorithm;
+    const char *kind = cvbc_name("signature_algorithm", type);
+    if (m->signature.size != s->signature_size || !key_signature_fits(type, m->signature))
+        findings_add(f, CVBC_SECURITY, at + 4, NULL, "%u bytes that are no %s signature",
+                     (unsigned)s->signature_size, kind);
+    if (s->public_key_size &&
+        (m->public_key.size != s->public_key_size || !key_public_fits(type, m->public_key)))
+        findings_add(f, CVBC_SECURITY, at + 8, NULL, "%u bytes that are no public key of %s",
+                     (unsigned)s->public_key_size, kind);
+    if (m->header.format_version_minor < CVBC_MINOR_LMS)
+        findings_add(f, CVBC_MINOR_TOO_OLD, 6, NULL,
+                     "format version 1.%u, a signature of %s needs 1.%d",
+                     m->header.format_version_minor, kind, CVBC_MINOR_LMS);
+}
+
 static void check_signature_fields(const struct cvbc_module *m, uint64_t at, struct findings *f)
 {
     const struct cvbc_security *s = &m->protection;
@@ -281,10 +300,14 @@ static void check_signature_fields(const struct cvbc_module *m, uint64_t at, str
         return;
     }
     enum key_type type = (enum key_type)s->signature_algorithm;
+    const char *kind = cvbc_name("signature_algorithm", type);
+    if (type >= KEY_LMS) {
+        check_lms_fields(m, at, f);
+        return;
+    }
     if (s->signature_size != key_signature_size(type))
         findings_add(f, CVBC_SECURITY, at + 4, NULL, "a signature of %u bytes, %s has %zu",
-                     (unsigned)s->signature_size, cvbc_name("signature_algorithm", type),
-                     key_signature_size(type));
+                     (unsigned)s->signature_size, kind, key_signature_size(type));
     if (s->public_key_size && s->public_key_size != key_public_size(type))
         findings_add(f, CVBC_SECURITY, at + 8, NULL, "a public key of %u bytes, expected %zu or 0",
                      (unsigned)s->public_key_size, key_public_size(type));
@@ -427,7 +450,7 @@ void cvbc_check_full(const struct cvbc_module *m, struct findings *f)
     check_debug(m, f);
     cvbc_programs_check(m, f);
     unsigned minor = m->header.format_version_minor;
-    if (minor && minor != CVBC_MINOR_PROGRAMS && minor != CVBC_MINOR_ENFORCED)
+    if (minor && (minor < CVBC_MINOR_PROGRAMS || minor > CVBC_MINOR_LMS))
         findings_add(f, CVBC_MINOR_VERSION, 6, NULL,
-                     "format version 1.%u, known are 1.0, 1.2 and 1.3", minor);
+                     "format version 1.%u, known are 1.0, 1.2, 1.3 and 1.4", minor);
 }

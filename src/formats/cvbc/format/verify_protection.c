@@ -2,34 +2,38 @@
  * next one. open_contents makes the steps from top to bottom: the signature, the digests of the
  * plain parts, the cipher, DEFLATE, the structure, the digest of the decoded bytecode. A step
  * that fails ends the verification. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
 #include "base/codec/deflate.h"
 #include "crypto/aead.h"
 #include "crypto/hash.h"
+#include "crypto/lms/lms.h"
 #include "crypto/sign.h"
 #include "cvbc/cvbc.h"
 
 /* Computes what is signed (CVBC 7.1): the hash of the file with [12,16), [40,44) and the
- * signature as zeros. It hashes pieces of the file and makes no copy. */
+ * signature as zeros. It hashes pieces of the file and makes no copy. No signature is larger than
+ * the largest one of LMS with one of Ed25519. */
 void cvbc_tbs(penta_bytes file, uint64_t signature_offset, uint64_t signature_size,
               uint8_t hash_algorithm, uint8_t out[40])
 {
-    static const uint8_t zeros[SIGNATURE_MAX];
+    enum { ZEROS = 4096, PIECES = 6 + HSS_SIGNATURE_MAX / ZEROS + 2 };
+    static const uint8_t zeros[ZEROS];
     size_t at = (size_t)signature_offset, size = (size_t)signature_size, after = at + size;
-    penta_bytes pieces[] = {{file.data, 12},
-                            {zeros, 4},
-                            {file.data + 16, 24},
-                            {zeros, 4},
-                            {file.data + 44, at - 44},
-                            {zeros, size},
-                            {file.data + after, file.size - after}};
+    penta_bytes pieces[PIECES] = {
+        {file.data, 12}, {zeros, 4}, {file.data + 16, 24}, {zeros, 4}, {file.data + 44, at - 44}};
+    size_t count = 5;
+    assert(size <= HSS_SIGNATURE_MAX + ED25519_SIGNATURE);
+    for (size_t done = 0; done < size; done += ZEROS)
+        pieces[count++] = (penta_bytes){zeros, size - done < ZEROS ? size - done : ZEROS};
+    pieces[count++] = (penta_bytes){file.data + after, file.size - after};
     memcpy(out, "CVBC1SIG", 8);
     if (hash_algorithm == 2)
-        hash_blake2b256_pieces(pieces, 7, out + 8, NULL);
+        hash_blake2b256_pieces(pieces, count, out + 8, NULL);
     else
-        hash_sha256_pieces(pieces, 7, out + 8);
+        hash_sha256_pieces(pieces, count, out + 8);
 }
 
 void cvbc_digest(penta_bytes bytes, uint8_t out[32]) { hash_sha256(bytes, out); }

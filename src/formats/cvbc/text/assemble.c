@@ -1,5 +1,4 @@
-/* The assembler of CVBC reads the text form (CVBC 15). The comment in print.c shows the grammar
- * by example. */
+/* The assembler (CVBC 15). The comment in print.c shows the grammar by example. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"

@@ -37,8 +37,7 @@ struct line_writer {
     size_t slots, used;
     struct stack now; /* the frames that a reader of the line program has at this point */
     uint32_t mutation;
-    /* `from` is the pc where the line program starts, `region` the pc where its open region
-     * starts. */
+    /* from: the pc where the line program starts; region: the pc where its open region starts */
     uint32_t from, region;
     bool open;
 };

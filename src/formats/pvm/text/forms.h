@@ -34,9 +34,9 @@ struct pvm_line {
 /* A struct pvm_match is the instruction that the operands of a line mean. */
 struct pvm_match {
     struct pvm_insn in;
-    /* `target` is the target of a jump, a label or a number, or NULL for other instructions. */
+    /* the target of a jump, a label or a number; NULL for other instructions */
     const struct pvm_operand *target;
-    /* `address` is the label whose dynamic address is the first immediate, or NULL. */
+    /* the label whose dynamic address is the first immediate, or NULL */
     const struct pvm_operand *address;
 };
 

@@ -45,16 +45,15 @@ enum pvm_cell_op {
 enum { PVM_CELL_NOWHERE = 1 };
 
 struct pvm_place { /* A struct pvm_place says where a cell comes from. */
-    /* `ordinal` says how many instructions of the program come before this one. */
+    /* ordinal: how many instructions of the program come before this one */
     uint32_t pc, block, ordinal;
 };
 
 struct pvm_block {
     uint32_t pc;
-    /* `entry` is the cell to which jumps to the block go, `first` the cell of its first
-     * instruction. */
+    /* entry: the cell to which jumps to the block go; first: the cell of its first instruction */
     uint32_t entry, first;
-    /* `ordinal` says how many instructions come before the block, `count` how many it has. */
+    /* ordinal: how many instructions come before the block; count: how many it has */
     uint32_t ordinal, count;
     bool loops; /* The last instruction of the block may jump to its first one. */
 };

@@ -1,4 +1,4 @@
-/* The files of the checker of instructions share this state and these functions. */
+/* State and functions that the files of the checker of instructions share. */
 #pragma once
 #include "coil/format/check/check.h"
 #include "coil/scalars/ops.h"
@@ -52,17 +52,17 @@ static inline bool type_sized(const struct coil_type *t)
     return t && t->op != COIL_T_VOID && t->size;
 }
 
-/* check_preproc.c defines the function below. */
+/* The declarations below belong to check_preproc.c. */
 /* Returns true if the instruction belongs to the preprocessor or is removed by it. */
 bool coil_check_preprocess(struct coil_check *c, const struct coil_insn *insn);
-/* check_operands.c defines the functions below. */
+/* The declarations below belong to check_operands.c. */
 /* coil_check_operand checks the rules for any operand. coil_check_class checks the rules for its
  * position, according to a class letter. */
 void coil_check_operand(struct coil_check *c, const struct coil_operand *o,
                         const struct coil_type *type);
 bool coil_check_class(struct coil_check *c, const struct coil_insn *insn,
                       const struct coil_operand *o, const struct seen *s, char letter);
-/* check_together.c defines the function below. */
+/* The declarations below belong to check_together.c. */
 /* Checks the rules about several operands of an instruction. */
 void coil_check_together(struct coil_check *c, const struct coil_insn *insn, struct seen *s,
                          const char *form);

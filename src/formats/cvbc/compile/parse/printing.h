@@ -1,4 +1,4 @@
-/* These functions read the output of a sketch: Serial and printf. */
+/* Output of a sketch: Serial and printf. */
 #pragma once
 #include "cvbc/compile/compiler.h"
 

@@ -1,5 +1,4 @@
-/* Computes the expression of an #if (CVBC 16.3), which has the operators of C over integers, and
- * `defined`. */
+/* The expression of an #if (CVBC 16.3): the operators of C over integers, and `defined`. */
 #pragma once
 #include "cvbc/compile/text/lexer.h"
 

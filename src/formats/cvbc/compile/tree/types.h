@@ -1,6 +1,6 @@
-/* This file has the types of a sketch. Every scalar is one word of the machine, whatever its
- * type; sizeof counts bytes as C does. Types are made once in the arena of the compilation and
- * never changed, except that a record is completed later. */
+/* The types of a sketch. Every scalar is one word of the machine, whatever its type; sizeof
+ * counts bytes as C does. Types are made once in the arena of the compilation and never changed,
+ * except that a record is completed later. */
 #pragma once
 #include "penta/penta.h"
 
@@ -23,8 +23,7 @@ struct type {
     const struct type *of; /* what a pointer points to, an array contains, or a function returns */
     /* For an array: number of elements, or 0 if the initialiser decides it. */
     uint32_t count;
-    /* This is the number of types inside of each other, which limits the recursion over the
-     * type. */
+    /* Number of types inside of each other, which limits the recursion over it. */
     uint16_t depth;
     struct record *record;
     const struct type **parameters;

@@ -10,8 +10,7 @@ struct jam_json {
      * named. */
     const char *folder;
     penta_error *err;
-    /* `path` is the path of the member that is read now, or, after an error, of the wrong
-     * member. */
+    /* the path of the member that is read now, or, after an error, of the wrong member */
     char path[100];
 };
 
