@@ -1,9 +1,9 @@
-/* Makes and applies deltas. Bytes at the same offset are compared; nothing is searched for at another place, because
- * snapshots of one machine seldom move their bytes. */
+/* Makes and applies deltas. Bytes at the same offset are compared. Bytes are not searched for at
+ * another place, because snapshots of one machine seldom move their bytes. */
 #include "core/delta.h"
 #include "base/bytes.h"
 
-enum { GAP = 32 }; /* a change ends at 32 equal bytes, because another record costs 24 bytes */
+enum { GAP = 32 }; /* A change ends at 32 equal bytes, because another record costs 24 bytes. */
 
 static void delta_change(struct writer *out, size_t offset, size_t removed, penta_bytes added)
 {
@@ -17,7 +17,7 @@ static void same_size(penta_bytes old, penta_bytes new, struct writer *out)
 {
     for (size_t i = 0; i < new.size; i++) {
         if (old.data[i] == new.data[i]) continue;
-        size_t end = i + 1; /* one after the last byte that differs */
+        size_t end = i + 1; /* offset after the last byte that differs */
         for (size_t j = end; j < new.size &&j < end + GAP; j++)
             if (old.data[j] != new.data[j]) end = j + 1;
         delta_change(out, i, end - i, bytes_slice(new, i, end - i));

@@ -1,7 +1,6 @@
-/* The difference of two byte strings. It is small when little changed:
+/* Declares the difference of two byte strings. It is small when little changed:
  *
- *     { u64 offset, u64 removed, u64 added, the added bytes } ...       offsets in the old string
- */
+ *     { u64 offset, u64 removed, u64 added, the added bytes } ...       offsets in the old string */
 #pragma once
 #include "base/writer.h"
 

@@ -1,4 +1,4 @@
-/* The parts of describe.h that are too long to be inline. */
+/* Defines the functions of describe.h that are too long to be inline. */
 #include "core/describe.h"
 #include "base/json/json_visit.h"
 

@@ -1,5 +1,6 @@
-/* Helpers for formats that describe a module or a machine to a penta_visitor. Leaves come in file
- * order and tile the file; computed values have size 0. A visitor may lack each of its functions. */
+/* Declares helpers for formats that describe a module or a machine to a penta_visitor. Leaves
+ * come in file order and tile the file. Computed values have size 0. A visitor may lack any of
+ * its functions. */
 #pragma once
 #include "base/bytes.h"
 #include "base/writer.h"
@@ -17,13 +18,13 @@ static inline void describe_field(const penta_visitor *v, penta_field field)
     if (v->field) v->field(v->user, &field);
 }
 
-/* Reports a field named field_incomplete: memory ran out and something is missing. Every view fails when it sees
- * it. */
+/* Reports a field named field_incomplete, because memory ran out and something is missing. Every
+ * view fails when it sees this field. */
 void describe_incomplete(const penta_visitor *v);
 /* Reports a field whose value is the written text, and frees the text. */
 void describe_written(const penta_visitor *v, penta_field field, struct writer *text);
 
-/* Report computed values, which have no bytes of their own in the file. */
+/* These functions report computed values, which have no bytes of their own in the file. */
 static inline void describe_uint(const penta_visitor *v, const char *name, uint64_t value)
 {
     describe_field(v, (penta_field){.name = name, .kind = PENTA_UINT, .as.u = value});

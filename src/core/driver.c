@@ -1,4 +1,5 @@
-/* What every module has in common: its allocation, its verification and the choice of a driver's tables. */
+/* Implements what every module has in common: its allocation, its verification and the choice of
+ * a driver's tables. */
 #include "core/driver.h"
 #include "base/array.h"
 #include "base/long_work.h"
@@ -41,6 +42,6 @@ void module_verify(const penta_module *module, struct findings *f)
     f->report = v.report;
     f->user = v.user;
     bool whole = !f->work || !f->work->ended;
-    if (whole && !v.broken)
-        ((penta_module *)module)->sound = true; /* the flag alone is not constant */
+    /* The cast removes const, because only this flag of the module may change. */
+    if (whole && !v.broken) ((penta_module *)module)->sound = true;
 }

@@ -1,18 +1,18 @@
-/* A driver is what the rest of the library knows of a format. An entry that is NULL means that the format has no such
- * operation, and the command line says so. An entry is here when general code calls it without knowing the format;
- * everything else lives in the folder of the format. */
+/* A driver is what the rest of the library knows of a format. An entry that is NULL means that
+ * the format has no such operation, and the command line says so. An entry is here when general
+ * code calls it without knowing the format; everything else is in the folder of the format. */
 #pragma once
 #include <stdatomic.h>
 #include "base/error.h"
 #include "base/options.h"
 #include "base/writer.h"
-struct source;     /* text/lexer.h */
-struct engine;     /* core/engine.h */
-struct host;       /* core/host.h */
-struct debug_info; /* core/debug/debug_info.h */
+struct source;     /* defined in text/lexer.h */
+struct engine;     /* defined in core/engine.h */
+struct host;       /* defined in core/host.h */
+struct debug_info; /* defined in core/debug/debug_info.h */
 
-/* Makes another file of a module, as the options say. Reports every finding to `findings`, and returns false when one
- * was an error. */
+/* Makes another file of a module, as the options say. Reports every finding to `findings`, and
+ * returns false when one was an error. */
 typedef bool driver_change(const penta_module *module, const penta_option *options, size_t count,
                            struct writer *out, struct findings *findings);
 struct driver_other {
@@ -22,63 +22,69 @@ struct driver_other {
 
 struct driver {
     const char *name, *title;
-    const char *suffix;  /* of files with its assembly text, ".kasm" */
-    const char *comment; /* what starts a comment in it */
-    /* Their size when a pc is the number of an instruction; 0 when it counts bytes. */
+    const char *suffix;  /* the ending of files with its assembly text, such as ".kasm" */
+    const char *comment; /* the text that starts a comment in assembly text */
+    /* The size of an instruction when a pc is the number of an instruction; 0 when a pc counts
+     * bytes. */
     unsigned insn_bytes;
-    uint16_t number;                  /* upper half of its rule codes; unique */
-    const penta_rule *rules;          /* ends with code 0 */
-    const penta_option_info *options; /* ends with a NULL key */
+    uint16_t number;                  /* the upper half of its rule codes, which must be unique */
+    const penta_rule *rules;          /* the last rule has the code 0 */
+    const penta_option_info *options; /* the last option has a NULL key */
 
-    /* Says from the bytes alone how certainly they are this format, from 0 (no) to 100. `evidence` may be NULL. */
+    /* Tells from the bytes alone how certainly they are this format, from 0 (no) to 100.
+     * `evidence` may be NULL. */
     int (*probe)(penta_bytes file, struct writer *evidence);
-    /* Parses a file. A broken file becomes a damaged module; NULL only when memory ran out, an option is bad, or the
-     * bytes cannot be this format at all. */
+    /* Parses a file. A broken file becomes a damaged module. Returns NULL only when memory ran
+     * out, an option is bad, or the bytes cannot be this format at all. */
     penta_module *(*parse)(penta_bytes file, const penta_option *options, size_t count,
                            penta_error *err);
     void (*verify)(const penta_module *module, struct findings *findings);
     void (*describe)(const penta_module *module, const penta_visitor *visitor);
     void (*info)(const penta_module *module, const penta_visitor *visitor);
-    /* Says what protects the byte at this offset, and in *end up to where that holds. `penta hex --coverage` shows
-     * it. */
+    /* Tells what protects the byte at this offset. *end becomes the end of the range for which
+     * that holds. `penta hex --coverage` shows it. */
     const char *(*protection)(const penta_module *module, uint64_t offset, uint64_t *end);
     bool (*encode)(const penta_module *module, struct writer *out, penta_error *err);
     bool (*print)(const penta_module *module, const penta_option *options, size_t count,
                   struct writer *out, penta_error *err);
-    /* Writes one instruction as text without a newline, for traces and messages. False when none is there. */
+    /* Writes one instruction as text without a newline, for traces and messages. Returns false
+     * when none is there. */
     bool (*print_at)(const penta_module *module, uint64_t pc, struct writer *out);
     /* Reports the code and everything in it that has a name, in any order. */
     void (*parts)(const penta_module *module, penta_part_report *report, void *user);
-    /* Reports the data of the file in any order: ranges of addresses, without names, and the objects in them that have
-     * names. An object whose `to` is equal to `from` reaches to the next object. NULL when no data has a name. */
+    /* Reports the data of the file in any order: ranges of addresses, without names, and the
+     * objects in them that have names. An object whose `to` is equal to `from` reaches to the
+     * next object. The entry is NULL when no data has a name. */
     void (*data)(const penta_module *module, penta_part_report *report, void *user);
-    /* Tells whether a word of the text names a register or variable, for colours. NULL when the text has no such
-     * names. */
+    /* Tells whether a word of the text names a register or variable, for colours. The entry is NULL
+     * when the text has no such names. */
     bool (*is_register)(penta_bytes word);
-    /* The pc of the instruction after the one at pc, in the order of the code, or pc itself when none is there. Formats
-     * whose instructions are numbered use next_number. */
+    /* Returns the pc of the instruction after the one at pc, in the order of the code, or pc
+     * itself when none is there. Formats whose instructions are numbered use next_number. */
     uint64_t (*next_pc)(const penta_module *module, uint64_t pc);
     /* Finds the pc of the instruction whose bytes hold this offset of the file, for messages. */
     bool (*pc_of)(const penta_module *module, uint64_t offset, uint64_t *pc);
-    /* Finds where the bytes of the instruction at pc start in the file. False when the file has them only compressed or
-     * encrypted. */
+    /* Finds where the bytes of the instruction at pc start in the file. Returns false when the
+     * file has them only compressed or encrypted. */
     bool (*offset_of)(const penta_module *module, uint64_t pc, uint64_t *offset);
     /* Assembles text to bytes. Reports every finding to `findings`, and returns false when one was an error. */
     bool (*assemble)(struct source *source, const penta_option *options, size_t count,
                      struct writer *out, struct findings *findings);
-    /* The ways to make another file of the same program: in another dialect, byte order or version, encrypted or
-     * decrypted (keys come from files that the options name). The list ends with a NULL make. */
+    /* The ways to make another file of the same program: in another dialect, byte order or
+     * version, encrypted or decrypted (keys come from files that the options name). The list
+     * ends with a NULL make. */
     const struct driver_other *others;
     void (*close)(penta_module *module);
-    void (*isa)(const penta_visitor *visitor); /* the instructions, as a list */
-    const char *isa_legend; /* lines that say what letters in the list mean, or NULL */
+    void (*isa)(const penta_visitor *visitor); /* Lists the instructions. */
+    const char *isa_legend; /* lines that tell what letters in the list mean, or NULL */
 
-    const struct engine *const *engines; /* NULL-terminated; the first is the default */
-    const penta_trap *traps;             /* the traps of its machines; ends with a NULL name */
-    const char *exit_value; /* what args[0] of a HALT is; NULL when programs have no value */
+    const struct engine *const *engines; /* The list ends with NULL. Its first engine is the
+                                          * default. */
+    const penta_trap *traps;             /* the traps of its machines; the last has a NULL name */
+    const char *exit_value; /* the meaning of args[0] of a HALT; NULL when programs have no value */
     /* The default host, which answers host calls in run, trace and debug. */
     const struct host *host;
-    const struct debug_info *debug; /* lines, calls and variables, or NULL */
+    const struct debug_info *debug; /* finds lines, calls and variables; may be NULL */
 };
 
 static inline uint64_t next_number(const penta_module *module, uint64_t pc)
@@ -87,17 +93,19 @@ static inline uint64_t next_number(const penta_module *module, uint64_t pc)
     return pc + 1;
 }
 
-/* The module struct of every format begins with this one; the format casts it to its own struct in one place. */
+/* The module struct of every format begins with this struct. The format casts it to its own
+ * struct in one place. */
 struct penta_module {
     const struct driver *driver;
     penta_bytes file;
     penta_error damage; /* its code is 0 when the module is whole */
-    void *owned;        /* file bytes to free with the module, or NULL */
-    atomic_bool sound;  /* module_verify has found nothing that keeps a machine from running it */
+    void *owned;        /* bytes of the file that are freed with the module, or NULL */
+    atomic_bool sound;  /* module_verify has found nothing that keeps a machine from running the
+                         * module. */
 };
-/* Verifies the module and reports the findings. When nothing breaks the container the module remembers it, so that
- * opening a machine need not verify again. */
+/* Verifies the module and reports the findings. When no finding breaks the container, the module
+ * keeps that, so that opening a machine need not verify again. */
 void module_verify(const penta_module *module, struct findings *findings);
-/* Makes a module struct of `bytes` bytes; what follows the common part is zero. NULL with an error when memory ran
- * out. */
+/* Makes a module struct of `bytes` bytes. The bytes after the common part are zero. Returns NULL
+ * with an error when memory ran out. */
 void *module_new(size_t bytes, const struct driver *driver, penta_bytes file, penta_error *err);

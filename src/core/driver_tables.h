@@ -1,5 +1,5 @@
-/* What the driver.c of every format needs: the tables of its .def files, and the entries of struct
- * driver that every format has.
+/* Defines what the driver.c of every format needs: the tables of its .def files, and the entries of
+ * struct driver that every format has.
  *
  *     #define FORMAT coil
  *     #define RULE(...) RULE_ROW(COIL_, __VA_ARGS__)
@@ -35,7 +35,7 @@ static const penta_option_info options[] = {
 #include TABLE_FILE(FORMAT, options)
     {.key = NULL}};
 
-extern const struct debug_info TABLE_NAME(FORMAT, debug); /* vm/debug.c */
+extern const struct debug_info TABLE_NAME(FORMAT, debug); /* defined in vm/debug.c */
 
 #define DRIVER_ROW(own, own_number, own_title, own_suffix, own_comment)                            \
     .name = #own, .number = own_number, .title = own_title, .suffix = own_suffix,                  \

@@ -1,5 +1,6 @@
-/* Guards: ranges of memory that a debugger watches. While there are guards, an engine that watches them stops with
- * PENTA_STOP_BREAK after an instruction that accessed one, and `hit` says which. */
+/* Guards are ranges of memory that a debugger watches. While a machine has guards, an engine
+ * that watches them stops with PENTA_STOP_BREAK after an instruction that accessed one. `hit`
+ * tells which. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,17 +16,17 @@ struct guard {
 struct guards {
     const struct guard *list;
     size_t count;
-    uint64_t hit; /* one bit for each guard; the caller clears it before a run */
+    uint64_t hit; /* has a bit for each guard; the caller clears it before a run */
 };
 
-/* Tells whether an access meets a guard. No size is 0. */
+/* Tells whether an access meets a guard. The size of an access is never 0. */
 static inline bool guard_meets(const struct guard *g, uint64_t address, uint64_t size, bool write)
 {
     bool kind = write ? g->write : g->read;
     return kind && (address - g->address < g->size || g->address - address < size);
 }
 
-/* The guards that an access meets, one bit for each. */
+/* Returns the guards that an access meets, with a bit for each. */
 static inline uint64_t guards_met(const struct guards *g, uint64_t address, uint64_t size,
                                   bool write)
 {

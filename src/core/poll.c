@@ -1,4 +1,4 @@
-/* Looks at the interrupt flag between pieces of work. */
+/* Checks the interrupt flag between pieces of work. */
 #include "core/poll.h"
 
 bool poll_look(struct poll *p, atomic_bool *flag, uint64_t units)
@@ -10,7 +10,7 @@ bool poll_look(struct poll *p, atomic_bool *flag, uint64_t units)
         atomic_store_explicit(flag, true, memory_order_relaxed);
     }
     bool set = atomic_load_explicit(flag, memory_order_relaxed);
-    if (set) return true; /* the piece will not be done, so it is not counted */
+    if (set) return true; /* The piece will not be done, so it is not counted. */
     p->left = units < POLL_UNITS ? POLL_UNITS - units : 0;
     p->given = total + p->left;
     return false;

@@ -76,8 +76,6 @@ void walk_array(struct walk *w, void *items, size_t *count, size_t *capacity, si
     walk_numbers(w, data, n, item);
 }
 
-/* ---- memory ---- */
-
 static bool snapshot_blank(const uint8_t *bytes, size_t size)
 {
     static const uint8_t zeros[PAGE];
@@ -128,16 +126,15 @@ void walk_memory(struct walk *w, uint8_t *bytes, uint64_t size, uint64_t used)
     }
 }
 
-/* ---- snapshots ---- */
-
-/* The number of the machine's format. A machine that was made of code without a file has no module. */
+/* Returns the number of the machine's format. A machine that was made of code without a file has
+ * no module. */
 static uint16_t format_number(const penta_vm *vm)
 {
     return vm->module ? vm->module->driver->number : 0;
 }
 
-/* The hash of the program's file. It is kept in the machine, which belongs to one thread, because a debugger saves
- * often and files can be large. */
+/* Returns the hash of the program's file. It is kept in the machine, which belongs to one
+ * thread, because a debugger saves often and files can be large. */
 static uint64_t program_hash(const penta_vm *vm)
 {
     penta_vm *own = (penta_vm *)(uintptr_t)vm;
@@ -146,7 +143,7 @@ static uint64_t program_hash(const penta_vm *vm)
     return vm->hash;
 }
 
-/* Checks everything of a snapshot but the state itself. */
+/* Checks everything in a snapshot except the state itself. */
 static bool open_frame(const penta_vm *vm, penta_bytes saved, struct walk *w, penta_error *err)
 {
     if (saved.size < HEAD + TAIL || memcmp(saved.data, magic, 4))
@@ -173,7 +170,7 @@ bool snapshot_save(const penta_vm *vm, struct writer *out)
     writer_uint(out, VERSION, 2);
     writer_uint(out, format_number(vm), 2);
     writer_uint(out, program_hash(vm), 8);
-    vm->engine->walk((penta_vm *)(uintptr_t)vm, &w); /* a walk that saves only reads the machine */
+    vm->engine->walk((penta_vm *)(uintptr_t)vm, &w); /* A walk that saves only reads the machine. */
     if (!out->failed)
         writer_uint(out, checksum_xxh64(bytes_slice(writer_view(out), from, SIZE_MAX)), 8);
     return !out->failed;

@@ -1,5 +1,5 @@
-/* Snapshots: the state of a machine as bytes, in one form for all machines (docs/snapshots.md). Numbers are
- * little-endian.
+/* Snapshots are the state of a machine as bytes, in one form for all machines (docs/snapshots.md).
+ * Numbers are little-endian.
  *
  *     "PNTS" | u16 version | u16 number of the format | u64 XXH64 of the program's file
  *     | what the machine's walk writes
@@ -14,8 +14,8 @@
 #include "core/engine.h"
 
 struct walk {
-    struct writer *out; /* where the walk saves to, or NULL when it loads */
-    struct reader in;   /* where the walk loads from; after an error it reads zeros */
+    struct writer *out; /* the destination when the walk saves, or NULL when it loads */
+    struct reader in;   /* the source when the walk loads; after an error it reads zeros */
 };
 
 static inline bool walk_loads(const struct walk *w) { return !w->out; }
@@ -23,7 +23,7 @@ static inline bool walk_failed(const struct walk *w) { return walk_loads(w) && w
 /* Reports that the snapshot cannot be one of this machine. Loading ends with this message. */
 void walk_wrong(struct walk *w, const char *why);
 
-uint64_t walk_number(struct walk *w, uint64_t value); /* a number of 64 bits */
+uint64_t walk_number(struct walk *w, uint64_t value); /* Walks over a number of 64 bits. */
 #define WALK_NUMBER(w, field) ((field) = WALK_TYPED((field), walk_number((w), (uint64_t)(field))))
 /* Walks over a number as one of the type of a field. Only the chosen row of the selection is computed. */
 #define WALK_TYPED(field, number)                                                                  \
@@ -42,7 +42,7 @@ uint64_t walk_number(struct walk *w, uint64_t value); /* a number of 64 bits */
 
 /* Walks over an array whose length the machine fixes, of numbers of 1, 2, 4 or 8 bytes each. */
 void walk_numbers(struct walk *w, void *data, size_t count, size_t item);
-/* Walks over the number of items that follow; each takes at least `item` bytes. */
+/* Walks over the number of items that follow. Each takes at least `item` bytes. */
 size_t walk_count(struct walk *w, size_t count, size_t item);
 /* Walks over the count and the items of an array whose size depends on the program. */
 void walk_array(struct walk *w, void *items, size_t *count, size_t *capacity, size_t item);
@@ -52,8 +52,8 @@ void walk_array(struct walk *w, void *items, size_t *count, size_t *capacity, si
 void walk_memory(struct walk *w, uint8_t *bytes, uint64_t size, uint64_t used);
 
 bool snapshot_save(const penta_vm *vm, struct writer *out);
-/* Loads a snapshot that this very machine has made. When that fails all the same, the machine cannot be used any
- * more. */
+/* Loads a snapshot that this same machine has made. If that fails nevertheless, the machine
+ * cannot be used any more. */
 bool snapshot_restore(penta_vm *vm, penta_bytes saved, penta_error *err);
 /* Loads a snapshot. When it returns false, the machine is as it was before. */
 bool snapshot_load(penta_vm *vm, penta_bytes saved, penta_error *err);

@@ -1,5 +1,5 @@
-/* What a debugger asks a format: where lines, calls and variables are. An entry is NULL when the format has nothing
- * of its kind. */
+/* Declares what a debugger asks a format: where lines, calls and variables are. An entry is NULL
+ * when the format has nothing of its kind. */
 #pragma once
 #include "core/engine.h"
 #include "penta/debug.h"
@@ -7,30 +7,32 @@
 
 struct debug_info {
     void (*lines)(const penta_module *module, penta_line_report *report, void *user);
-    /* Says where control goes after the instruction at pc. False when no instruction is there. */
+    /* Tells where control goes after the instruction at pc. Returns false when no instruction is
+     * there. */
     bool (*branch)(const penta_module *module, uint64_t pc, penta_branch *branch);
     size_t (*frames)(const penta_vm *vm, penta_frame *frames, size_t max);
     void (*variables)(const penta_vm *vm, size_t frame, penta_variable_report *report, void *user);
-    /* Sets a register, or a variable of the innermost frame that is not in memory. False when the name is none of
-     * these, cannot be set, or the value does not fit. */
+    /* Sets a register, or a variable of the innermost frame that is not in memory. Returns false
+     * when the name is none of these, cannot be set, or the value does not fit. */
     bool (*set)(penta_vm *vm, penta_bytes name, const penta_value *value);
     void (*regions)(const penta_vm *vm, penta_region_report *report, void *user);
-    /* Does what penta_vm_accesses promises. Accesses to memory may be left out by a format whose engines watch guards
-     * (core/guard.h). */
+    /* Does what penta_vm_accesses promises. A format whose engines watch guards may leave out
+     * accesses to memory (core/guard.h). */
     void (*accesses)(const penta_vm *vm, uint64_t pc, penta_access_report *report, void *user);
     bool accesses_memory;
 };
 
-/* The debug table of the module's format. It has no entries when the module is NULL or damaged, or when the format
- * has no table. */
+/* Returns the debug table of the module's format. The table has no entries when the module is
+ * NULL or damaged, or when the format has no table. */
 const struct debug_info *debug_info_of(const penta_module *module);
 
-/* What every machine has: functions whose names begin with that of the format. */
+/* DEBUG_INFO_CALLS has the entries that every machine has: functions whose names begin with that
+ * of the format. */
 #define DEBUG_INFO_CALLS(format)                                                                   \
     .branch = format##_debug_branch, .variables = format##_debug_variables,                        \
     .accesses = format##_debug_accesses, .regions = format##_debug_regions
 
-/* The value as an integer; a float is cut at its point. */
+/* Returns the value as an integer. A float is cut at its point. */
 static inline uint64_t value_integer(const penta_value *v)
 {
     if (v->kind != PENTA_FLOAT) return v->as.u;

@@ -8,18 +8,16 @@
 #include "base/number.h"
 #include "core/debug/debug_info.h"
 
-enum {
-    DEPTH_MAX = 64,
-    LEVELS = 10
-}; /* the deepest nesting of parentheses; the levels of operators */
+/* the deepest nesting of parentheses; the levels of operators */
+enum { DEPTH_MAX = 64, LEVELS = 10 };
 
 struct parse {
     const char *start, *at;
     const struct expression_scope *scope;
     penta_error *err;
     unsigned depth;
-    bool
-        unread; /* in the right side of a decided && or ||, where names must exist and memory need not */
+    bool unread; /* Set in the right side of a decided && or ||, where names must exist but memory
+                 * need not. */
 };
 
 static bool expression_fail(struct parse *p, const char *what)
@@ -44,8 +42,6 @@ static bool expression_accept(struct parse *p, const char *word)
 }
 
 static bool expression_binary(struct parse *p, unsigned level, penta_value *v);
-
-/* ---- operands ---- */
 
 static bool is_name(char c)
 {
@@ -184,8 +180,6 @@ static bool expression_operand(struct parse *p, penta_value *v)
     return true;
 }
 
-/* ---- operators ---- */
-
 enum operation {
     OR,
     AND,
@@ -206,7 +200,7 @@ enum operation {
     OVER,
     REST
 };
-/* Longer operators stand first, so that << is not read as <. */
+/* Longer operators are first, so that << is not read as <. */
 static const struct {
     const char *word;
     unsigned level;
@@ -241,7 +235,8 @@ static bool expression_reals(struct parse *p, enum operation does, const penta_v
     return true;
 }
 
-/* The kind of a result. It is a word when an operand is one, so that sums of addresses print as addresses. */
+/* Returns the kind of a result. It is a word when an operand is one, so that sums of addresses
+ * print as addresses. */
 static penta_kind kind_of(const penta_value *a, const penta_value *b)
 {
     if (a->kind == PENTA_SINT || b->kind == PENTA_SINT) return PENTA_SINT;

@@ -1,4 +1,4 @@
-/* Describes a record by the table that its layout.def gave. */
+/* Describes a record by the table that the format's layout.def gave. */
 #include "core/layout/layout.h"
 #include "core/describe.h"
 

@@ -1,4 +1,4 @@
-/* Fixed records, written once in a format's layout.def:
+/* Declares fixed records, which are written once in a format's layout.def:
  *
  *     RECORD(header)
  *     FIELD(header, 32, magic, WORD, "0xB105B105")
@@ -13,13 +13,13 @@
 #include "base/writer.h"
 
 struct layout_field {
-    const char *name; /* NULL ends the table */
-    uint32_t size;    /* bytes */
+    const char *name; /* NULL at the end of the table */
+    uint32_t size;    /* size in bytes */
     penta_kind kind;
     const char *meaning;
 };
 
-/* Returns what a value means ("ed25519"), or NULL. */
+/* Returns what a value means, such as "ed25519", or NULL. */
 typedef const char *layout_note(const char *field, uint64_t value);
 
 /* Reports a node for the record at `bytes`, which starts at `offset` in the file, with a leaf for each field. */

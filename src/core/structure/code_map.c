@@ -11,13 +11,13 @@
 
 struct building {
     struct code_map *map;
-    penta_part *code; /* the ranges of the code, in order of pc */
+    penta_part *code; /* the ranges of the code, in the order of their pcs */
     size_t code_count, code_capacity;
     struct named {
         uint64_t pc, to;
         penta_part_kind kind;
         const char *name;
-    } * names; /* in order of pc; the better one of two at the same pc is last */
+    } * names; /* in the order of their pcs; the better one of two at the same pc is last */
     size_t name_count, name_capacity;
     struct writer scratch;
     penta_error *err;
@@ -29,8 +29,6 @@ size_t code_map_find(const struct code_map *map, uint64_t pc)
     ARRAY_SEARCH(i, 0, map->count, map->insns[i].pc >= pc);
     return i < map->count && map->insns[i].pc == pc ? i : map->count;
 }
-
-/* ---- what the driver names ---- */
 
 static void take_part(void *user, const penta_part *part)
 {
@@ -64,10 +62,8 @@ static int name_order(const void *a, const void *b)
     return rank[x->kind] - rank[y->kind];
 }
 
-/* ---- instructions ---- */
-
-/* Tells whether the code ends at pc: no instruction can be printed there. False when one is there, and when memory
- * ran out. */
+/* Tells whether the code ends at pc: no instruction can be printed there. Returns false when one
+ * is there, and when memory ran out. */
 static bool ends_at(struct building *b, uint64_t pc)
 {
     const penta_module *module = b->map->module;
@@ -121,8 +117,6 @@ static void mark_starts(struct building *b)
     for (size_t i = 1; i < m->count; i++)
         if (m->insns[i].pc != m->insns[i - 1].next) code_map_mark(m, m->insns[i].pc, true);
 }
-
-/* ---- blocks and functions ---- */
 
 static const char *name_of(struct building *b, uint64_t pc, bool *named)
 {

@@ -1,5 +1,5 @@
-/* Counters by call path. The paths are a tree that grows with the calls; the open calls are a stack of frames that
- * point into it. */
+/* Implements counters by call path. The paths are a tree that grows with the calls. The open
+ * calls are a stack of frames that point into the tree. */
 #include "core/structure/counts.h"
 #include <stdlib.h>
 #include <string.h>
@@ -7,14 +7,12 @@
 
 enum {
     PATHS_MAX = 1 << 16,   /* the most paths that are kept apart */
-    BYTES_MAX = 256 << 20, /* the most bytes of their counters */
+    BYTES_MAX = 256 << 20, /* the most bytes for the counters of paths */
     DEPTH_MAX = 512,       /* the most calls of a path that are kept apart */
     FRAMES_MAX = 1 << 20,
     MOVE_MAX = 8, /* the most calls that one jump may leave */
 };
 #define NO_FUNCTION UINT32_MAX
-
-/* ---- stretches ---- */
 
 static struct count_path *path_new(struct counts *c, uint32_t first, uint32_t size,
                                    penta_error *err)
@@ -42,7 +40,7 @@ bool counts_cut(struct counts *c, const uint32_t *starts, size_t count, penta_er
     if (count) memcpy(c->starts, starts, count * sizeof *starts);
     c->starts[count] = (uint32_t)c->map->count;
     c->count = count;
-    size_t functions = 0; /* functions whose first stretch is known */
+    size_t functions = 0; /* number of functions whose first stretch is known */
     for (size_t i = 0; i < count; i++) {
         c->function_of[i] = (uint32_t)c->map->blocks[c->map->insns[c->starts[i]].block].function;
         while (functions <= c->function_of[i]) c->first_stretch[functions++] = (uint32_t)i;
@@ -158,8 +156,6 @@ uint32_t *counts_places(const struct counts *c, const uint64_t *pcs, size_t coun
     return places;
 }
 
-/* ---- paths ---- */
-
 static struct count_path *counts_make(struct counts *c, struct count_path *parent,
                                       uint32_t function)
 {
@@ -180,7 +176,8 @@ static struct count_path *counts_make(struct counts *c, struct count_path *paren
     return p;
 }
 
-/* The path of a function whose calls are not kept apart. Each function has one such path. */
+/* Returns the path of a function whose calls are not kept apart. Each function has one such
+ * path. */
 static struct count_path *counts_shared(struct counts *c, uint32_t function)
 {
     struct count_path **p = &c->shared[function];
@@ -255,14 +252,15 @@ void counts_call(struct counts *c, uint32_t function, uint64_t key)
     if (none_open(c) || c->top->key < key) {
         counts_push(c, key, function);
         if (c->path == c->other) c->path->calls++;
-    } else { /* a jump to a function, or a loop to its own start */
+    } else { /* This is a jump to a function, or a loop to its own start. */
         counts_replace(c, function);
         if (c->path == before && c->path != c->other) c->path->calls--;
     }
     c->path->counts[c->first_stretch[function] - c->path->first]++;
 }
 
-/* A call returned. The outermost call stays open, because a program may free more of the stack than it took. */
+/* Notes that a call returned. The outermost call stays open, because a program may free more of
+ * the stack than it took. */
 void counts_return(struct counts *c, uint32_t stretch, uint64_t key)
 {
     struct count_frame *top = c->top, *outermost = c->frames + COUNT_BOTTOM + 1;
@@ -271,8 +269,6 @@ void counts_return(struct counts *c, uint32_t stretch, uint64_t key)
     if (c->top == outermost && outermost->key > key) outermost->key = key;
     counts_enter(c, stretch);
 }
-
-/* ---- parts of stretches ---- */
 
 /* Adds n to the counts of the instructions from here to the end of their stretch. */
 static void counts_correct(struct counts *c, size_t insn, int64_t n)
@@ -304,8 +300,6 @@ void counts_leave_after(struct counts *c, uint64_t pc)
     if (insn == c->map->count || insn + 1 == c->starts[stretch_of(c, insn) + 1]) return;
     counts_correct(c, insn + 1, -1);
 }
-
-/* ---- reading ---- */
 
 static void add_path(const struct count_path *path, uint64_t *by_stretch)
 {

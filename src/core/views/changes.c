@@ -11,11 +11,9 @@
 struct change_record {
     uint64_t key;    /* the hash of the path; 0 marks a free entry */
     uint64_t value;  /* the hash of a leaf's value, or the stamp of a node */
-    uint64_t seen;   /* the last walk that saw it */
+    uint64_t seen;   /* the last walk that found the path */
     uint64_t walked; /* for a node: the last walk that went into it */
 };
-
-/* ---- hashes ---- */
 
 static uint64_t changes_mix(uint64_t h, uint64_t v)
 {
@@ -44,7 +42,8 @@ static uint64_t value_hash(const penta_field *f)
     return changes_mix(h, f->as.u);
 }
 
-/* The key of the next child. Items are told apart by their number, members by their name. */
+/* Returns the key of the next child. Items are told apart by their number, members by their
+ * name. */
 static uint64_t child_key(struct changes *c, const char *name, uint64_t kind)
 {
     struct change_frame *top = &c->at[c->depth];
@@ -53,8 +52,6 @@ static uint64_t child_key(struct changes *c, const char *name, uint64_t kind)
     top->children++;
     return h ? h : 1;
 }
-
-/* ---- the table ---- */
 
 static struct change_record *changes_slot(struct change_record *table, size_t slots, uint64_t key)
 {
@@ -76,7 +73,8 @@ static bool changes_grow(struct changes *c)
     return true;
 }
 
-/* Finds or makes the record of a path, which is valid until the next call. NULL when memory ran out. */
+/* Finds or makes the record of a path, which is valid until the next call. Returns NULL when
+ * memory ran out. */
 static struct change_record *record_of(struct changes *c, uint64_t key)
 {
     if (c->used >= c->slots / 2 && !changes_grow(c)) {
@@ -90,8 +88,6 @@ static struct change_record *record_of(struct changes *c, uint64_t key)
     }
     return m;
 }
-
-/* ---- the walk ---- */
 
 static void changes_tell(struct changes *c)
 {
@@ -112,7 +108,8 @@ static void open_frame(struct changes *c, const penta_node *node, uint64_t key, 
 static bool change_enter(void *user, const penta_node *node)
 {
     struct changes *c = user;
-    if (!strcmp(node->name, "memory")) return false; /* too large to compare after every step */
+    /* Memory is too large to compare after every step. */
+    if (!strcmp(node->name, "memory")) return false;
     const struct change_frame *top = &c->at[c->depth];
     uint64_t key = child_key(c, node->name, 1);
     struct change_record *m = c->depth < PATH_DEPTH && !c->failed ? record_of(c, key) : NULL;
@@ -122,11 +119,11 @@ static bool change_enter(void *user, const penta_node *node)
     m->seen = c->epoch;
     m->value = node->stamp;
     if (node->stamp && same) {
-        path_leaf(&c->path); /* the field counts as a child */
+        path_leaf(&c->path); /* The field counts as a child. */
         return false;
     }
     bool as_one = node->stamp && node->items && *node->items > CHANGES_LIST;
-    m->walked = as_one ? 0 : c->epoch; /* the items of a long list have no records */
+    m->walked = as_one ? 0 : c->epoch; /* The items of a long list have no records. */
     if (!as_one) {
         open_frame(c, node, key, previous, fresh);
         return true;

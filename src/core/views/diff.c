@@ -1,5 +1,5 @@
-/* Compares two describe trees. Both are read into memory with hashes first, so that equal parts are passed over
- * quickly. */
+/* Compares two describe trees. Both are read into memory with hashes first, so that equal parts
+ * are skipped quickly. */
 #include "core/views/diff.h"
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,8 @@
 struct tree {
     const char *name;
     bool leaf, list;
-    bool selected; /* the selector matches it, or a node above it; without a selector always set */
+    bool selected; /* The selector matches the node, or a node above it. Without a selector it is
+                    * always set. */
     penta_field field;
     uint64_t offset, hash;
     struct tree *child, *last, *next, *parent;
@@ -22,8 +23,8 @@ struct tree {
 struct builder {
     struct arena arena;
     struct tree *at;
-    bool selecting; /* there is a selector */
-    bool found;     /* something is selected */
+    bool selecting; /* A selector is given. */
+    bool found;     /* At least one node is selected. */
     struct selector_walk walk;
     penta_error err;
 };
@@ -121,14 +122,12 @@ static struct tree *diff_build(struct builder *b, const penta_module *module,
     return b->err.code ? NULL : root;
 }
 
-/* ---- comparison ---- */
-
 struct compare {
     struct writer path;
     penta_difference_report *report;
     void *user;
     size_t count;
-    bool failed; /* memory ran out */
+    bool failed; /* Memory ran out. */
 };
 
 static size_t diff_push(struct compare *c, const struct tree *t, bool item, size_t index)
@@ -160,7 +159,8 @@ static void compare_children(struct compare *c, const struct tree *a, const stru
 
 static void diff_only(struct compare *c, char sign, const struct tree *t, bool item, size_t index);
 
-/* Tells that a node is in one file only, or, when it is not selected itself, which selected nodes below it are. */
+/* Reports that a node is in one file only or, when it is not selected itself, which selected
+ * nodes below it are. */
 static void tell_only(struct compare *c, char sign, const struct tree *t)
 {
     if (t->selected) {
@@ -194,9 +194,9 @@ static void diff_only(struct compare *c, char sign, const struct tree *t, bool i
     c->path.out.size = before;
 }
 
-struct span { /* a range of items in each of two lists */
+struct span { /* A range of items in each of two lists. */
     const struct tree **a, **b;
-    size_t m, n, index; /* index: that of a[0] and b[0] in their lists */
+    size_t m, n, index; /* `index` is the number of a[0] and b[0] in their lists. */
 };
 
 static void pair_up(struct compare *c, struct span s, size_t i0, size_t i1, size_t j0, size_t j1)
@@ -266,13 +266,13 @@ static void compare_lists(struct compare *c, const struct tree *a, const struct 
     free(items);
 }
 
-/* Members pair up by name. Several members of one name, such as the operands of an instruction or
- * the gaps of a file, are compared like the items of a list. */
+/* A member of a node. Members pair up by name. Several members of one name, such as the operands
+ * of an instruction or the gaps of a file, are compared like the items of a list. */
 struct member {
     const struct tree *node;
     size_t order; /* the order in the file; all members of a come before those of b */
 };
-struct group { /* the members of both sides that share a name */
+struct group { /* The members of both sides that share a name. */
     size_t from, of_a, of_b, order;
 };
 

@@ -33,7 +33,8 @@ static void hex_view_row(struct hex_view *h, uint64_t offset, penta_bytes bytes,
     uint64_t end;
     if (h->protection) {
         by = h->protection(h->module, offset, &end);
-        unsigned sum = 0; /* so that the same words have the same colour */
+        unsigned sum = 0; /* The sum depends only on the text, so that the same words have the
+                           * same colour. */
         for (const char *c = by; *c; c++) sum = sum * 31 + (unsigned char)*c;
         colour = p->cycle[sum % 6];
     }

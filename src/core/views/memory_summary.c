@@ -23,7 +23,7 @@ static void memory_summary_count(struct memory_summary *s, uint64_t size)
 {
     struct memory_region *last = s->region_count ? &s->regions[s->region_count - 1] : NULL;
     if (last && s->address - last->to < MEMORY_GAP) {
-        /* the run belongs to the region before it */
+        /* The run belongs to the region before it. */
     } else if (s->region_count < MEMORY_REGIONS) {
         last = &s->regions[s->region_count++];
         last->from = s->address;

@@ -7,12 +7,12 @@ enum { MEMORY_RUNS_SHOWN = 8, MEMORY_REGIONS = 8, MEMORY_GAP = 4096 };
 struct memory_summary {
     penta_visitor next;
     struct writer *out;
-    const char *hint;       /* how to see everything, or NULL */
+    const char *hint;       /* a text about how to see everything, or NULL */
     unsigned depth;         /* the depth of the walk */
-    bool inside;            /* whether the walk is in the list `memory` of the machine */
-    uint64_t runs, address; /* runs seen so far; the address of the run that the walk is in */
-    struct
-        memory_region { /* runs that were not shown and are closer to each other than MEMORY_GAP */
+    bool inside;            /* The walk is in the list `memory` of the machine. */
+    uint64_t runs, address; /* the runs so far, and the address of the run in which the walk is */
+    /* Runs that are not shown and are closer to each other than MEMORY_GAP. */
+    struct memory_region {
         uint64_t from, to, runs, bytes;
     } regions[MEMORY_REGIONS], others;
     size_t region_count;

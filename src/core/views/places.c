@@ -1,5 +1,5 @@
-/* Visitors that look only at offsets and paths: the check that leaves tile the file, the leaf at an offset, a
- * subtree. */
+/* Implements visitors that look only at offsets and paths: the check that leaves tile the file,
+ * the leaf at an offset, a subtree. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
@@ -45,12 +45,10 @@ bool coverage_complete(const struct coverage *view, uint64_t size)
     return !view->broken && view->next == size;
 }
 
-/* ---- locate ---- */
-
 struct search {
     penta_place *out;
     struct writer *paths;
-    size_t from; /* where `paths` starts in the caller's buffer */
+    size_t from; /* the offset of `paths` in the caller's buffer */
     const penta_error *wanted;
     size_t *order;       /* the wanted places in the order of (decoded, offset) */
     size_t count, plain; /* the first `plain` places are stored in the file */
@@ -137,7 +135,8 @@ bool places_locate(const penta_module *module, const penta_error *findings, size
     for (size_t i = 0; i < count; i++) places[i] = (penta_place){0};
     s.order = malloc((count + 1) * sizeof *s.order);
     if (!s.order) return error_at(err, BASE_MEMORY, 0, "no memory for the places of findings");
-    for (size_t i = 0; i < count; i++) { /* findings are nearly sorted, so insertion is cheap */
+    /* Findings are nearly sorted, so inserting them is cheap. */
+    for (size_t i = 0; i < count; i++) {
         size_t at = i;
         for (; at && places_before(&findings[i], &findings[s.order[at - 1]]); at--)
             s.order[at] = s.order[at - 1];
@@ -150,9 +149,7 @@ bool places_locate(const penta_module *module, const penta_error *findings, size
     return true;
 }
 
-/* ---- select ---- */
-
-/* The name of a selected part: its path, unless that is the selector itself. */
+/* Returns the name of a selected part. It is its path, unless that is the selector itself. */
 static const char *select_name(struct select_view *s, const char *name, const char *leaf)
 {
     s->name.out.size = 0;

@@ -13,7 +13,7 @@ struct selecting {
     void *user;
     struct writer path;
     size_t count;
-    bool incomplete; /* memory ran out during the walk */
+    bool incomplete; /* Memory ran out during the walk. */
 };
 
 static void selecting_tell(struct selecting *s, const char *leaf, penta_selected part)
@@ -83,8 +83,6 @@ bool selection_walk(const penta_module *module, const struct selector *selector,
     if (failed) return error_at(err, BASE_MEMORY, 0, "no memory to select parts");
     return s.count || selector_missing(&s.walk, err);
 }
-
-/* ---- the bytes of the file that are selected ---- */
 
 struct ranging {
     struct selection *out;

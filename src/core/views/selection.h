@@ -1,4 +1,5 @@
-/* The parts of a file that a selector selects, one by one, and the bytes of the file that they have. */
+/* Declares the parts of a file that a selector selects, one by one, and the bytes of the file
+ * that they have. */
 #pragma once
 #include "core/views/selector.h"
 #include "penta/views.h"
@@ -7,7 +8,7 @@
 bool selection_walk(const penta_module *module, const struct selector *selector,
                     penta_select_report *report, void *user, size_t *parts, penta_error *err);
 
-/* Ranges of a file, in order and apart from each other. */
+/* The selected ranges of a file, in ascending order and with gaps between them. */
 struct selection {
     struct selection_range {
         uint64_t from, to; /* `to` is after the last byte */
@@ -17,6 +18,6 @@ struct selection {
 /* Finds the stored bytes of the selected parts. The caller frees the selection in any case. */
 bool selection_read(struct selection *s, const penta_module *module, const char *selector,
                     penta_error *err);
-/* Whether any byte of the range is selected. */
+/* Tells whether any byte of the range is selected. */
 bool selection_holds(const struct selection *s, uint64_t from, uint64_t size);
 void selection_free(struct selection *s);

@@ -1,11 +1,10 @@
-/* Parses selectors and matches them against the nodes of a walk. The parts that may come next are a set of bits for
- * each level of the tree, so a walk costs little for each node and "**" needs no recursion. */
+/* Parses selectors and matches them against the nodes of a walk. The parts that may come next
+ * are a set of bits for each level of the tree. So a walk costs little for each node, and "**"
+ * needs no recursion. */
 #include "core/views/selector.h"
 #include <string.h>
 #include "base/bytes.h"
 #include "base/number.h"
-
-/* ---- parsing ---- */
 
 static bool selector_fault(const struct selector *s, const char *at, const char *what,
                            penta_error *err)
@@ -15,7 +14,7 @@ static bool selector_fault(const struct selector *s, const char *at, const char 
                     column + 1, what);
 }
 
-/* Parses what stands in the brackets: a number, a range or *. */
+/* Parses the text in the brackets: a number, a range or *. */
 static bool index_parse(const struct selector *s, penta_bytes text, struct selector_part *part,
                         penta_error *err)
 {
@@ -66,9 +65,7 @@ bool selector_parse(struct selector *s, const char *text, penta_error *err)
     }
 }
 
-/* ---- matching ---- */
-
-/* Whether a name fits a pattern in which * stands for any characters. */
+/* Tells whether a name fits a pattern in which * stands for any characters. */
 static bool name_fits(penta_bytes pattern, const char *name)
 {
     const uint8_t *p = pattern.data, *end = p + pattern.size, *star = NULL;
@@ -82,7 +79,7 @@ static bool name_fits(penta_bytes pattern, const char *name)
             name++;
         } else if (p == end && !*name) {
             return true;
-        } else if (star && *back) { /* the last * takes one character more */
+        } else if (star && *back) { /* The last * takes one character more. */
             p = star;
             name = ++back;
         } else {
@@ -91,7 +88,7 @@ static bool name_fits(penta_bytes pattern, const char *name)
     }
 }
 
-/* The set of parts that may come next when those before part i have matched. */
+/* Returns the set of parts that may come next when those before part i have matched. */
 static uint32_t parts_from(struct selector_walk *w, unsigned i)
 {
     const struct selector *s = w->selector;
@@ -112,7 +109,7 @@ void selector_start(struct selector_walk *w, const struct selector *s)
     w->level[0].next = parts_from(w, 0);
 }
 
-/* The set of parts that may come below the next child of the open node. */
+/* Returns the set of parts that may come below the next child of the open node. */
 static uint32_t child_next(struct selector_walk *w, const char *name)
 {
     unsigned depth = walk_level(w);

@@ -14,7 +14,7 @@ static bool state_enter(void *user, const penta_node *node)
     unsigned depth = s->path.depth;
     bool item = depth <= PATH_DEPTH && s->path.at[depth - 1].item;
     if (item && s->items_max && s->path.at[depth - 1].index >= s->items_max) {
-        path_leave(&s->path); /* the list says at its end how many records there are */
+        path_leave(&s->path); /* The list tells at its end how many records it has. */
         s->open = false;
         return false;
     }
@@ -22,7 +22,7 @@ static bool state_enter(void *user, const penta_node *node)
     writer_safe_text(s->out, node->name);
     if (item) writer_print(s->out, "[%llu]", (unsigned long long)s->path.at[depth - 1].index);
     writer_text(s->out, s->palette->off);
-    s->open = node->list; /* the values of a list may follow on the same line */
+    s->open = node->list; /* The values of a list may follow on the same line. */
     s->values = s->hidden = 0;
     if (node->items && *node->items > LINE_VALUES) {
         s->hidden = *node->items - LINE_VALUES;

@@ -5,16 +5,13 @@
 #include "core/views/selector.h"
 #include "penta/views.h"
 
-/* ---- values ---- */
 /* Writes the value as a person reads it, and at most raw_max bytes of a PENTA_RAW. */
 void view_value(struct writer *out, const penta_field *field, size_t raw_max);
 
-/* ---- in colours ---- */
 /* Names and notes may come from the file, so these functions write them with writer_safe. */
 void view_styled(struct writer *out, const char *style, const char *name, const struct palette *p);
 void view_note(struct writer *out, const penta_field *field, const struct palette *p);
 
-/* ---- indented tree with offsets: penta inspect ---- */
 struct tree_view {
     struct writer *out;
     const struct palette *palette;
@@ -24,58 +21,53 @@ struct tree_view {
 };
 penta_visitor tree_visitor(struct tree_view *view);
 
-/* ---- values without offsets: info and machine state ---- */
 struct state_view {
     struct writer *out;
     const struct palette *palette;
     uint64_t items_max; /* how many records of a list are shown; 0 for all */
     struct path path;
-    bool open;       /* whether the values of a list follow on the current line */
-    unsigned column; /* where that line ends */
+    bool open;       /* The values of a list follow on the current line. */
+    unsigned column; /* the column at which the current line ends */
     uint64_t values; /* how many values the list had so far */
-    uint64_t hidden; /* how many of its values were not walked */
+    uint64_t hidden; /* how many values of the list were not walked */
 };
-penta_visitor state_visitor(struct state_view *view); /* "name  value" lines */
+penta_visitor state_visitor(struct state_view *view); /* Prints lines of a name and a value. */
 
-/* ---- annotated hex: penta hex ---- */
 struct hex_view {
     struct writer *out;
     const struct palette *palette;
     penta_bytes file;
     struct path path;
     unsigned colour, decoded;
-    /* The function of the driver that knows protection. When it is set, rows end where protection changes and say what
-     * it is; when it is NULL, rows follow the leaves. */
+    /* The function of the driver that knows protection. When it is set, rows end where
+     * protection changes and show it. When it is NULL, rows follow the leaves. */
     const char *(*protection)(const penta_module *module, uint64_t offset, uint64_t *end);
     const penta_module *module;
 };
 penta_visitor hex_visitor(struct hex_view *view);
 
-/* ---- the check that leaves tile the file ---- */
 struct coverage {
-    uint64_t next;    /* the first byte that no leaf covered so far */
-    unsigned decoded; /* the depth below a decoded node */
+    uint64_t next;    /* the first byte that no leaf has covered yet */
+    unsigned decoded; /* how many decoded nodes are open around this one */
     bool broken;
-    uint64_t at; /* the first gap or overlap */
+    uint64_t at; /* the offset of the first gap or overlap */
 };
 penta_visitor coverage_visitor(struct coverage *view);
 bool coverage_complete(const struct coverage *view, uint64_t size);
 
-/* ---- the leaves that hold offsets: penta_places ---- */
 /* Writes the paths to `paths`, whose first byte is at `from` in the caller's buffer. */
 bool places_locate(const penta_module *module, const penta_error *findings, size_t count,
                    size_t from, penta_place *places, struct writer *paths, penta_error *err);
 
-/* ---- only what a selector selects: penta_describe_part ---- */
 struct select_view {
     unsigned depth_max; /* how many levels are shown; 0 for all */
-    penta_visitor
-        next; /* is given each selected part with its path as the name, unless that is the selector */
+    penta_visitor next; /* gets each selected part with its path as the name, unless the path is the
+               * selector */
     struct selector_walk walk;
     unsigned inside; /* how many levels are open, counted from the selected node */
     bool found;
     struct writer name;
 };
-/* With a selector that is NULL or "/" everything is selected. */
+/* Selects everything when the selector is NULL or "/". */
 penta_visitor select_visitor(struct select_view *view, const struct selector *selector);
 void select_free(struct select_view *view);
