@@ -4,6 +4,7 @@
 #include "base/bytes.h"
 #include "base/file/file.h"
 #include "base/json/json_read.h"
+#include "base/number.h"
 #include "crypto/lms/hss.h"
 #include "support.h"
 
@@ -131,6 +132,40 @@ static void parameters_by_name(void)
     CHECK(hss_places(&key) == UINT64_C(1) << 60);
 }
 
+/* The keys of both levels of test case 2 in appendix F of RFC 8554: from identifier and seed to the root. */
+static void keys_of_the_rfc(void)
+{
+    static const struct {
+        const char *parameters, *id, *seed, *root;
+    } rows[] = {
+        {"h10/w4", "d08fabd4a2091ff0a8cb4ed834e74534",
+         "558b8966c48ae9cb898b423c83443aae014a72f1b1ab5cc85cf1d892903b5439",
+         "32a58885cd9ba0431235466bff9651c6c92124404d45fa53cf161c28f1ad5a8e"},
+        {"h5/w8", "215f83b7ccb9acbcd08db97b0d04dc2b",
+         "a1c4696e2608035a886100d05cd99945eb3370731884a8235e2fb3d4d71f2547",
+         "a1cd035833e0e90059603f26e07ad2aad152338e7a5e5984bcd5f7bb4eba40b7"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct hss_key key = {0};
+        struct writer public = {0};
+        penta_error err = {0};
+        size_t size;
+        uint8_t *id = hex_parse(bytes_of(rows[i].id), &size, &err);
+        uint8_t *seed = hex_parse(bytes_of(rows[i].seed), &size, &err);
+        uint8_t *root = hex_parse(bytes_of(rows[i].root), &size, &err);
+        REQUIRE(id && seed && root && hss_parameters_read(rows[i].parameters, &key, &err));
+        CHECK(hss_key_from_seed(&key, id, seed, NULL, &err), "%s", err.message);
+        hss_key_public(&key, &public);
+        CHECK(public.out.size == 60 && !memcmp(public.out.data + 28, root, 32), "%s",
+              rows[i].parameters);
+        writer_free(&public);
+        hss_key_free(&key);
+        free(id);
+        free(seed);
+        free(root);
+    }
+}
+
 static penta_bytes hex_member(const struct json_object *v, const char *key)
 {
     size_t size = 0;
@@ -215,5 +250,6 @@ int main(int argc, char **argv)
     changes_are_refused("h5/w8/n24,h5/w8");
     text_form("h5/w4,h5/w4");
     parameters_by_name();
+    keys_of_the_rfc();
     return checks_end();
 }
