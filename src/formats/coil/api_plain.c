@@ -1,5 +1,6 @@
-/* The functions of penta/coil.h about compiled code, for hosts that the compiler does not support.
- * They take the place of jit/api.c and native/api.c, and report that there is no compiler. */
+/* These are the functions of penta/coil.h about compiled code, for hosts that the compiler does
+ * not support. They take the place of jit/api.c and native/api.c, and report that there is no
+ * compiler. */
 #include "base/error.h"
 #include "penta/coil.h"
 

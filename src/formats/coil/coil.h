@@ -140,7 +140,8 @@ struct coil_type {
      * order. Otherwise it is NULL. */
     const uint32_t *by_id;
 };
-/* The types to which a program has given ids, in the order in which the text does so. */
+/* This struct has the types to which a program has given ids, in the order in which the text
+ * does so. */
 struct coil_type_ids {
     struct arena arena;
     struct coil_type_id {
@@ -204,7 +205,7 @@ void coil_type_unbind(struct coil_type_ids *ids, uint64_t id);
 void coil_type_ids_free(struct coil_type_ids *ids);
 /* Returns the member that has an id, or NULL if the type has no such member. */
 const struct coil_member *coil_type_member(const struct coil_type *type, uint64_t id);
-/* Number of elements of a vector; 0 for a type that is no vector. */
+/* Returns the number of elements of a vector, or 0 for a type that is no vector. */
 uint64_t coil_lanes(const struct coil_type *type);
 const struct coil_type *coil_scalar(uint8_t op);
 /* Reverses the bytes of every scalar in the memory image of a value. */
@@ -229,7 +230,7 @@ struct coil_operand {
     uint8_t op, ext;
     uint8_t form;
     uint8_t parts_count; /* number of parts of a MEM operand: base[, index, scale][, disp] */
-    /* The operand's offset from the start of the section, and its size in bytes. */
+    /* These are the operand's offset from the start of the section, and its size in bytes. */
     uint32_t at, size;
     /* A MEM operand points to this type, SIZEOF and ALIGNOF measure it. Other operands have NULL
      * here. */

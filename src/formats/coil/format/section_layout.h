@@ -1,5 +1,5 @@
-/* The addresses that the sections of a module have when it runs. In a relocatable file they are
- * the ones that the linker would give them. */
+/* The sections of a module have addresses when it runs. In a relocatable file these are the ones
+ * that the linker would give them. */
 #pragma once
 #include "coil/coil.h"
 

@@ -1,5 +1,5 @@
-/* The target of a file (COIL 8.3): the names of its parts, which values exist, and for which
- * targets the machine runs programs. The tables come from targets.def. */
+/* Handles the target of a file (COIL 8.3): the names of its parts, which values exist, and for
+ * which targets the machine runs programs. The tables come from targets.def. */
 #include "coil/format/target.h"
 
 const char *const coil_arch_names[COIL_ARCHS] = {

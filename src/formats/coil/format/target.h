@@ -1,4 +1,4 @@
-/* The target of a file (COIL 8.3): the processing unit, architecture and mode that its code is
+/* The target of a file (COIL 8.3) is the processing unit, architecture and mode that its code is
  * for. */
 #pragma once
 #include "coil/coil.h"

@@ -345,7 +345,7 @@ static bool takes_carry(const struct coil_flow *f, uint32_t cell)
 static void find_readers(struct coil_flow *f)
 {
     bool all = false, again = false;
-    /* last[b]: the last cell of block b that writes flags. */
+    /* last[b] is the last cell of block b that writes flags. */
     uint32_t *last = malloc((f->block_count + 1) * sizeof *last);
     /* from[b] is the only predecessor of block b, or NONE if it has several. */
     uint32_t *from = malloc((f->block_count + 1) * sizeof *from);

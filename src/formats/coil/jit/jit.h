@@ -74,7 +74,7 @@ struct coil_jit {
     uint8_t *framed;
     uint8_t *slot_types;  /* types of the slots of all functions, one function after the other */
     uint32_t *slot_first; /* per function: the index of its first slot type */
-    /* Per slot of the function that stopped: 1 if the value of the slot is known. */
+    /* For each slot of the function that stopped, this is 1 if the value of the slot is known. */
     uint8_t *kept;
     uint32_t *callable; /* functions whose address is taken, sorted by address */
     uint32_t callable_count;
@@ -95,7 +95,7 @@ struct coil_jit {
     volatile bool inside; /* true while native code, or a C function that it called, is running */
     struct ssa_work work; /* work done for the function that is being compiled */
     uint64_t work_done;   /* work done for all functions */
-    /* Number of functions that took more work than allowed and therefore got code of level 1. */
+    /* This many functions took more work than allowed and therefore got code of level 1. */
     uint32_t simple;
     bool suspended; /* native code waits for an answer of the host, or was interrupted */
     /* True if the interrupt came within an instruction, or while a frame was cleared. */
@@ -136,9 +136,10 @@ struct coil_flow {
     /* block_at[i] is the block that starts at cell `first` + i, or UINT32_MAX if no block starts
      * there. */
     uint32_t block_count, *block_at;
-    /* Per block: the set of slots that are live at its start; if NULL, all slots count as live. */
+    /* This has, for each block, the set of slots that are live at its start; if it is NULL, all
+     * slots count as live. */
     uint64_t *live_in;
-    /* The slots that cells read and write, in order, each as slot << 1 | write. */
+    /* These are the slots that cells read and write, in order, each as slot << 1 | write. */
     uint16_t *touches;
     /* touched[i] says where the entries of cell `first` + i begin in `touches`. The array has
      * one more entry for the end. */
@@ -193,10 +194,10 @@ struct coil_lower {
     uint32_t cell, at; /* cell: the current cell; at: the current SSA block */
     uint32_t extra;    /* the next free block for the rest of a conditional call or return */
     uint32_t *from;    /* per block: the only block before it */
-    /* Per block: the operation whose flags are pending at its end. */
+    /* This has, for each block, the operation whose flags are pending at its end. */
     struct coil_pending_flags *pending;
     struct coil_pending_flags flags;
-    /* For each cell of the current block: the set of slots that are live before it. */
+    /* This has, for each cell of the current block, the set of slots that are live before it. */
     uint64_t *live;
     size_t live_capacity;
     uint32_t live_first; /* first cell of the current block */
@@ -207,7 +208,8 @@ struct coil_lower {
     bool ended;        /* true if the current block has an instruction that ends it */
     bool copying;      /* true while a block is copied to the end of another one */
     uint32_t *current; /* per variable in the frame: its value in this block, or 0 */
-    /* held: 1 + the variables whose values are in `current`; held_next: the one to replace next. */
+    /* held has 1 + the variables whose values are in `current`, and held_next says which to
+     * replace next. */
     uint32_t held[8], held_next;
     struct ssa_code *code;     /* where to append the code, if the function is emitted in parts */
     uint32_t part, part_extra; /* the first blocks of the current part */
@@ -324,8 +326,8 @@ void coil_jit_release(struct coil_jit *j);
 
 /* The declarations below belong to state.c. */
 
-/* A function whose call is open. It has a native frame of its own, or is inlined in another
- * function. */
+/* This is a function whose call is open. It has a native frame of its own, or is inlined in
+ * another function. */
 struct coil_open {
     uint32_t function, position, first, end; /* first, end: the range of its locations */
     uint64_t frame;

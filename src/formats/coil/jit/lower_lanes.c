@@ -1,6 +1,6 @@
-/* Operations on the lanes of vectors: this file chooses the processor's instruction for an
- * operation that the interpreter does lane by lane. lower_vector.c has the operands, and divides
- * them into pieces. */
+/* Lowers operations on the lanes of vectors: this file chooses the processor's instruction for
+ * an operation that the interpreter does lane by lane. lower_vector.c has the operands, and
+ * divides them into pieces. */
 #include "coil/jit/vector.h"
 
 /* Number of kinds of lanes: eight integer types, in the order of their opcodes, then FP32 and

@@ -251,7 +251,7 @@ static bool coil_run_resume(struct coil_jit *j)
     return call_native(j, j->resume, 0);
 }
 
-/* Called when the function with which native code was entered has returned. */
+/* This is called when the function with which native code was entered has returned. */
 static void coil_run_returned(struct coil_jit *j)
 {
     struct coil_vm *vm = &j->vm;

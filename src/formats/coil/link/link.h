@@ -1,11 +1,12 @@
-/* The static linker, which makes one object of several. */
+/* The static linker makes one object of several. */
 #pragma once
 #include "coil/coil.h"
 
 struct coil_link_input {
     const char *name; /* name of the input in messages */
     const struct coil_module *module;
-    /* True for an object of an archive, which is used only if it defines a missing symbol. */
+    /* This is true for an object of an archive, which is used only if it defines a missing
+     * symbol. */
     bool archive;
     bool used;
 };

@@ -10,7 +10,8 @@ enum strength { UNDEFINED, COMMON, WEAK, STRONG };
 struct global { /* a name that several files may share */
     size_t out; /* index in the output of the symbol with this name */
     enum strength strength;
-    /* Numbers of inputs: the one that defines the name, and the first one that needs it. */
+    /* These are numbers of inputs: the one that defines the name, and the first one that needs
+     * it. */
     size_t owner, referrer;
     size_t symbol;          /* number of the symbol in the input `referrer` */
     bool unique, weak_only; /* weak_only: all uses of the name so far are weak */

@@ -1,8 +1,8 @@
-/* Functions of the library libpenta_coil that native code calls for instructions without code of
- * their own. They are the functions of the interpreter, but work on the memory of the process.
- * Each thread has a machine with V6 to V15, the flags and the data stack. Native code finds it
- * by a symbol whose name has a number; the number changes when the structs that describe
- * instructions change. */
+/* Native code calls these functions of the library libpenta_coil for instructions without code
+ * of their own. They are the functions of the interpreter, but work on the memory of the
+ * process. Each thread has a machine with V6 to V15, the flags and the data stack. Native code
+ * finds it by a symbol whose name has a number; the number changes when the structs that
+ * describe instructions change. */
 #pragma once
 #include "coil/vm/vm.h"
 

@@ -50,7 +50,8 @@ struct preprocessor {
 };
 struct input {
     penta_bytes text, file; /* file: the path of the text; empty for the source itself */
-    /* Offset of the !include in the source, where errors of the included file are shown. */
+    /* This is the offset of the !include in the source, where errors of the included file are
+     * shown. */
     uint64_t base;
     uint32_t first_line;
     const struct input *parent; /* the text that includes this text, or NULL */

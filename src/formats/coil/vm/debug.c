@@ -159,7 +159,7 @@ static bool coil_debug_set(penta_vm *base, penta_bytes name, const penta_value *
 struct use {
     const struct coil_vm *vm;
     uint32_t function;
-    /* The pc after the instruction, at which a variable that VAR declares is in scope. */
+    /* This is the pc after the instruction, at which a variable that VAR declares is in scope. */
     uint64_t after;
     penta_access_report *report;
     void *user;

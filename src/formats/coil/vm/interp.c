@@ -1,4 +1,4 @@
-/* The loop of the interpreter, which executes one cell per instruction. When the fuel is used
+/* The loop of the interpreter executes one cell per instruction. When the fuel is used
  * up, the loop dispatches a cell that stops, so a single step is a run with fuel 1. The file
  * also has calls, computed jumps, and ports, which ask the host. */
 #include "coil/vm/bulk.h"

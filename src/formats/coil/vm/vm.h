@@ -72,7 +72,8 @@ struct coil_step {
     struct coil_place places[5];
 };
 struct coil_function {
-    /* first: its first cell; slots: number of its slots, where slot 0 is always zero. */
+    /* `first` is its first cell, and `slots` the number of its slots, where slot 0 is always
+     * zero. */
     uint32_t first, slots;
     uint64_t bytes; /* size in bytes of its frame in guest memory */
     uint64_t address;
@@ -159,7 +160,7 @@ struct coil_table { /* the table of a SWITCH instruction (jit/tables.c) */
     uint32_t *cells, count, owner; /* owner: the function that contains all these cells */
 };
 struct coil_pending {
-    /* Enum coil_order: how a branch compares the operands, or COIL_UNORDERED. */
+    /* This enum coil_order says how a branch compares the operands; it may be COIL_UNORDERED. */
     uint8_t order;
     uint8_t opcode, type; /* the last integer operation; opcode is 0 if there was none */
     uint8_t real;         /* opcode of an operation in FP64 after that, or 0 */
@@ -169,7 +170,7 @@ struct coil_vm {
     penta_vm base;
     const struct coil_module *m;
     struct coil_program program;
-    /* The cells that run: those of the program, or a copy of them with breakpoints. */
+    /* These are the cells that run: those of the program, or a copy of them with breakpoints. */
     struct coil_cell *cells;
     bool marked;
     uint64_t v[COIL_REGISTERS];
@@ -210,7 +211,7 @@ struct coil_vm {
     uint32_t trap;
     uint64_t trap_code, fault_address;
     uint64_t executed;
-    /* Tables that a compiler has read, in the order of their addresses. */
+    /* These are tables that a compiler has read, in the order of their addresses. */
     struct coil_table *tables;
     size_t table_count;
     /* This array comes from counts_places. If it is set, the cells are a copy, which contains

@@ -28,7 +28,8 @@ struct coil_number coil_number_common(struct coil_number a, struct coil_number b
 struct coil_wide_operation {
     uint8_t opcode;
     struct coil_width type; /* the type in which the operation computes */
-    /* The destination type to whose range the result is limited, or NULL. */
+    /* If this is not NULL, the result is limited to the range of this type, which is the
+     * destination's. */
     const struct coil_width *to;
     u128 a, b, c; /* operands in that type; b may be a shift count or bit number */
     bool carry;   /* carry that goes into ADDC and SUBB */

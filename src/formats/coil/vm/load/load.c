@@ -309,9 +309,8 @@ static bool place_of(struct coil_loading *l, const struct coil_operand *o, struc
 static struct coil_step *make_step(struct coil_loading *l)
 {
     const struct coil_insn *insn = l->insn;
-    unsigned count =
-        /* STRDEF and similar instructions may have more operands, but do nothing at run time. */
-        insn->count > 5 ? 5 : insn->count;
+    /* STRDEF and similar instructions may have more operands, but do nothing at run time. */
+    unsigned count = insn->count > 5 ? 5 : insn->count;
     size_t bytes =
         offsetof(struct coil_step, places) + (count ? count : 1) * sizeof(struct coil_place);
     struct coil_step *s = arena_alloc(&l->p->arena, 1, bytes, l->err);

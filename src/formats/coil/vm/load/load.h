@@ -1,5 +1,5 @@
-/* The state that the files of the loader share. load.c resolves operands, load_symbols.c finds
- * the addresses of sections, symbols and functions, and load_cells.c chooses cells. */
+/* The files of the loader share this state. load.c resolves operands, load_symbols.c finds the
+ * addresses of sections, symbols and functions, and load_cells.c chooses cells. */
 #pragma once
 #include "coil/vm/vm.h"
 
