@@ -26,7 +26,7 @@ struct list {
 };
 struct scan {
     struct ssa_live *l;
-    /* A heap of the intervals that were split off, ordered by their beginnings. */
+    /* This is a heap of the intervals that were split off, ordered by their beginnings. */
     uint32_t *waiting;
     size_t waiting_count, waiting_capacity;
     /* Lists of the intervals that have a register: those in use, and those in a hole of their

@@ -34,10 +34,11 @@ struct ssa_live {
     uint32_t block_count;
     struct ssa_live_block {
         uint32_t from, to; /* the numbers of the block: the first one, and the end */
-        /* List of the values that live at the start of the block, with a 0 at its end, and their
-         * number. */
+        /* This is a list of the values that live at the start of the block, with a 0 at its end,
+         * and their number. */
         uint32_t *entry, entries;
-        /* List of the values that phis of other blocks use at the end of this block, or 0. */
+        /* This is the list of the values that phis of other blocks use at the end of this block,
+         * or 0. */
         uint32_t at_end;
         /* mark: the value last seen in the block; end: where the life of this value in the block
          * ends. */

@@ -1,7 +1,7 @@
-/* A fast register allocator for a part of a function whose values are used only near the block
- * that defines them. It goes over the code twice: the first time it finds the last use of every
- * value, and the second time it gives each value a register that is free up to there. If there
- * are not enough registers, or if a value lives through a call, it fails, and live.c and
+/* This is a fast register allocator for a part of a function whose values are used only near the
+ * block that defines them. It goes over the code twice: the first time it finds the last use of
+ * every value, and the second time it gives each value a register that is free up to there. If
+ * there are not enough registers, or if a value lives through a call, it fails, and live.c and
  * allocate.c do the work, because they can move values to the frame. */
 #include "ssa/allocate.h"
 

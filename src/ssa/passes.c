@@ -1,4 +1,5 @@
-/* The table of passes, made from passes.def, and the function that runs them in their order. */
+/* This file has the table of passes, made from passes.def, and the function that runs them in
+ * their order. */
 #include "ssa/ssa.h"
 
 const struct ssa_pass ssa_passes[] = {

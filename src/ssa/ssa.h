@@ -76,7 +76,7 @@ struct ssa_insn {
     uint32_t arg[3];      /* numbers of values; 0: none */
     uint32_t list, count; /* place and length of its list in the pool */
     uint32_t exit;        /* 1 + the number of its exit; 0: none */
-    /* 1 + the position of the guest instruction that it belongs to; 0: none. */
+    /* This is 1 + the position of the guest instruction that it belongs to, or 0. */
     uint32_t position;
     int64_t imm;
 };
@@ -109,8 +109,8 @@ struct ssa_region { /* memory whose guest addresses are known when code is made 
     uint64_t base, size;
     bool writable;
 };
-/* The limits with which checks compare. They are words of the context, so that an interrupt can
- * make all checks fail. */
+/* Checks compare with these limits. They are words of the context, so that an interrupt can make
+ * all checks fail. */
 struct ssa_limits {
     uint32_t offset; /* offset of the first limit in the context */
     uint32_t count, capacity;
@@ -135,7 +135,7 @@ struct ssa_function {
     bool failed;
     bool native;
     bool avx2; /* true if vectors may have 32 bytes; code then uses the encoding of AVX */
-    /* Bytes at the start of the frame that belong to the front end, a multiple of 16. */
+    /* This many bytes at the start of the frame belong to the front end. It is a multiple of 16. */
     uint32_t reserved;
     uint32_t position; /* position that new instructions get */
     const struct ssa_region *regions;
@@ -143,7 +143,8 @@ struct ssa_function {
     struct ssa_limits *limits; /* NULL if limits are constants */
     uint32_t variables;        /* number of variables that the builder knows */
     uint32_t at;               /* the block to which the builder adds instructions */
-    /* Values of the first block that stand for the reserved registers, or 0. */
+    /* These values of the first block stand for the reserved registers; a 0 means that there is
+     * none yet. */
     uint32_t fixed[SSA_FIXEDS];
     struct ssa_work *work; /* NULL if the work is not limited */
     /* True if code is made in parts, without passes. A value may then be used only in the block
@@ -245,7 +246,7 @@ void ssa_branch(struct ssa_function *f, enum ssa_op op, enum ssa_cond cond, bool
 /* loops.c finds the order, the dominators and the loops of a function. */
 
 struct ssa_loops {
-    /* The blocks that can be reached, in reverse postorder, and their number. */
+    /* These are the blocks that can be reached, in reverse postorder, and their number. */
     uint32_t *order, count;
     uint32_t *number;    /* per block: 1 + its place in `order`; 0 if it cannot be reached */
     uint32_t *dominator; /* per block: its immediate dominator */
@@ -254,11 +255,11 @@ struct ssa_loops {
     /* Per header: 1 + the header of the loop around it; 0 if there is none. */
     uint32_t *outer;
     uint32_t *depth; /* per block: number of loops around it */
-    /* Per block: the blocks that it dominates have numbers in this range. */
+    /* tree[b] to tree_end[b] is the range of the numbers of the blocks that block b dominates. */
     uint32_t *tree, *tree_end;
     /* The blocks of all loops; those of one loop are next to each other. */
     uint32_t *members;
-    /* Per header: the part of `members` that has the blocks of its loop. */
+    /* For each header this is the part of `members` that has the blocks of its loop. */
     uint32_t *member_first, *member_count;
     struct ssa_work *work; /* counts the work for the function */
     /* True if there are cycles with several entries (irreducible); they do not count as loops. */
@@ -311,7 +312,7 @@ struct ssa_location {
 struct ssa_site {    /* a call of the stub for exits, or of a function */
     uint32_t native; /* its return address, as an offset from the start of the code */
     uint32_t kind, position, function;
-    /* The function that contains the code; `function` may be inlined in it. */
+    /* This function contains the code; `function` may be inlined in it. */
     uint32_t owner;
     uint32_t first, count; /* place and number of its state in `locations` */
 };
@@ -319,7 +320,8 @@ struct ssa_site {    /* a call of the stub for exits, or of a function */
 enum ssa_reloc_kind {
     SSA_RELOC_CALL, /* the target of a call */
     SSA_RELOC_NEAR, /* the address of a symbol */
-    /* The address of an entry of the global offset table that has the symbol's address. */
+    /* The field gets the address of an entry of the global offset table, which has the symbol's
+     * address. */
     SSA_RELOC_TABLE
 };
 struct ssa_reloc { /* a field of four bytes, whose value is relative to its end */

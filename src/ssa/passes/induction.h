@@ -36,8 +36,9 @@ enum { SSA_LOOP_HEAVY = 4096 };
 uint32_t ssa_loop_cycles(const struct ssa_function *f, const struct ssa_loops *l,
                          const struct ssa_counted *c);
 
-/* Second copies of loops (version.c). First all copies, and the blocks that lead to them, are
- * made. Then values that were computed in such a loop get phis where both copies meet. */
+/* These functions make second copies of loops (version.c). First all copies, and the blocks that
+ * lead to them, are made. Then values that were computed in such a loop get phis where both
+ * copies meet. */
 struct ssa_versions {
     struct ssa_function *f;
     size_t values;  /* number of values that existed before the copies */

@@ -1,7 +1,7 @@
-/* Value numbering: a pure computation that is dominated by an equal one becomes a copy of that
- * one. A guard or window that is dominated by an equal one is removed, because the comparison
- * still holds and memory never becomes smaller. A LIMIT stays, because the exit of the equal one
- * may have let another access pass. forward.c handles loads. */
+/* This pass is value numbering: a pure computation that is dominated by an equal one becomes a
+ * copy of that one. A guard or window that is dominated by an equal one is removed, because the
+ * comparison still holds and memory never becomes smaller. A LIMIT stays, because the exit of
+ * the equal one may have let another access pass. forward.c handles loads. */
 #include "ssa/ssa.h"
 #include <stdlib.h>
 #include <string.h>
