@@ -4,8 +4,8 @@
 #include "kblob/kblob.h"
 
 struct loop {
-    /* first: the first instruction of the body; next: its NEXT instruction, which is the last
-     * one. */
+    /* `first` is the first instruction of the body, and `next` its NEXT instruction, which is
+     * the last one. */
     uint32_t first, next;
     uint32_t outer; /* index of the loop around this one, or NONE */
 };

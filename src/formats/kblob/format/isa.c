@@ -1,5 +1,4 @@
-/* The tables that are made from isa.def, shapes.def and specials.def, and the list of
- * instructions. */
+/* Makes the tables of isa.def, shapes.def and specials.def, and lists the instructions. */
 #include "core/describe.h"
 #include "kblob/kblob.h"
 

@@ -1,4 +1,4 @@
-/* Debug symbols: names and source lines in the metadata of the trailer (KBLOB 1.8).
+/* Debug symbols are names and source lines in the metadata of the trailer (KBLOB 1.8).
  *
  *     KSYM header (24) | names (24 each, ascending by text) | lines (8 each) | text */
 #include <stdlib.h>

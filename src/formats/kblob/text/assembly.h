@@ -31,7 +31,7 @@ struct assembly {
 bool assembly_emit(struct assembly *a, const struct kblob_inst *in);
 bool assembly_number(struct assembly *a, unsigned bits, uint64_t *value);
 
-/* operands.c: parses the operands of an opcode and emits the instruction. */
+/* operands.c parses the operands of an opcode and emits the instruction. */
 bool assembly_instruction(struct assembly *a, unsigned opcode);
 bool assembly_register(struct assembly *a, unsigned *number);
 /* Parses a register or a constant. For a constant *number is KBLOB_CONSTANT. */

@@ -1,5 +1,5 @@
-/* The names for addresses that come from the option define. Assembler and disassembler share
- * them. */
+/* The assembler and the disassembler share these names for addresses, which come from the option
+ * define. */
 #pragma once
 #include "text/labels.h"
 

@@ -1,4 +1,4 @@
-/* The disassembler, which writes the language that assemble.c describes. */
+/* The disassembler writes the language that assemble.c describes. */
 #include <stdlib.h>
 #include "base/array.h"
 #include "base/codec/checksum.h"

@@ -1,4 +1,5 @@
-/* Grids of threads (KBLOB 3.9): which thread runs, barriers, and the numbers that ID reads.
+/* Runs grids of threads (KBLOB 3.9): this file decides which thread runs, and has barriers and
+ * the numbers that ID reads.
  *
  *  Threads run one after the other: each one until it waits at a barrier, ends, or has executed
  * a quantum of instructions. So a run is the same every time, and a thread that waits in a loop

@@ -1,4 +1,4 @@
-/* The machine of a kernel blob: a position in decoded instructions, and a memory that it may
+/* The machine of a kernel blob has a position in decoded instructions, and a memory that it may
  * share with other machines. A blob of version 2 is launched as a grid: blocks of threads, each
  * with registers of its own. One thread runs at a time (grid.c). */
 #pragma once
@@ -18,13 +18,13 @@ struct kblob_decoded *kblob_program_new(const struct kblob_module *module,
                                         penta_error *err); /* the caller frees the result */
 
 enum {
-    /* Number of a register that is always 0, for operands that are only a constant. */
+    /* This register is always 0. Instructions use it if their operand is only a constant. */
     KBLOB_ZERO = KBLOB_REGISTERS,
     KBLOB_BLOCK_THREADS_MAX = 1024,
     KBLOB_THREADS_MAX = 1 << 16,
     KBLOB_SHARED_MAX = 64 << 10,  /* most bytes of shared memory of a block */
     KBLOB_SHARED_ALL = 256 << 20, /* most bytes of shared memory of all blocks together */
-    /* Number of instructions that a thread runs before the next thread. */
+    /* A thread runs at most this many instructions before the next thread runs. */
     KBLOB_QUANTUM = 1024,
 };
 /* Every block has its shared memory at this address, just above the addresses of the device. */
@@ -39,7 +39,7 @@ struct kblob_launch {
 enum kblob_thread_state { KBLOB_THREAD_READY, KBLOB_THREAD_WAITING, KBLOB_THREAD_ENDED };
 struct kblob_thread {
     uint64_t r[KBLOB_REGISTERS + 1];
-    /* The pc of this thread, but not for the current thread, whose pc is that of the machine. */
+    /* This is the pc of the thread. The pc of the current thread is that of the machine instead. */
     uint32_t pc;
     uint8_t state;
 };
@@ -74,7 +74,7 @@ enum { KBLOB_COUNT_KEY = 1 }; /* the key of the only host call */
 struct kblob_vm {
     penta_vm base;
     const struct kblob_decoded *program; /* `count` instructions and a KBLOB_OP_END */
-    /* The machine's own copy of the program with breakpoints, or NULL. */
+    /* This is the machine's own copy of the program with breakpoints, or NULL. */
     struct kblob_decoded *code;
     /* The table of counts_places; if it is set, the code has COUNT instructions. */
     uint32_t *places;
@@ -90,7 +90,7 @@ struct kblob_vm {
     uint64_t last_read, slept_ms, executed;
     enum kblob_fault fault; /* the fault of the instruction at pc, if final */
     uint64_t fault_address, fault_size;
-    /* True if the machine stopped at the breakpoint at pc, which the next run passes. */
+    /* This is true if the machine stopped at the breakpoint at pc, which the next run passes. */
     bool at_break;
     bool started; /* before this is true, pokes set the initial memory */
     bool yields;  /* true if a run ends early after an instruction that took long */
