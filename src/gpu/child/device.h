@@ -1,4 +1,4 @@
-/* The device, which runs in the child process. One command loop owns everything; in THREADS mode
+/* The device runs in the child process. One command loop owns everything; in THREADS mode
  * the tasks share memory and records with it under one lock.
  *
  *     serve.c     receives requests, dispatches them, answers
@@ -30,7 +30,7 @@ struct kernel {
     atomic_uint references;
 };
 
-/* A task: a record that exists until a reset, and a part that exists while the task runs. */
+/* A task has a record, which exists until a reset, and a part that exists while the task runs. */
 struct task {
     struct wire_task record; /* complete only when the task has ended; see tasks_record */
     struct kernel *kernel;   /* NULL if no report needs the kernel any more */
@@ -38,7 +38,7 @@ struct task {
     size_t args_size;
     struct wire_task_grid grid; /* complete only when the task has ended */
     struct grid_check *check;   /* for a grid with RACE_CHECK or INIT_CHECK, else NULL */
-    /* The launch id that was next when the host saw the end of the task; 0 before. */
+    /* This is the launch id that was next when the host saw the end of the task, and 0 before. */
     uint32_t observed;
     struct run *run; /* NULL when the task has ended */
 };
@@ -60,7 +60,7 @@ struct run {
     pthread_cond_t wake;
 };
 
-/* A lock that gives the host priority. Tasks wait at `tasks`, and only one of them at a time
+/* This lock gives the host priority. Tasks wait at `tasks`, and only one of them at a time
  * competes with the host at `next`. So a command waits for at most one slice, even if many tasks
  * run. */
 struct lock {

@@ -1,4 +1,4 @@
-/* A set of small keys. The reports use it to report each finding only once. */
+/* This is a set of small keys. The reports use it to report each finding only once. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* The command loop: it receives commands, dispatches and answers them. It ends on Shutdown or
- * when the channel closes. */
+/* The command loop receives commands, dispatches and answers them. It ends on Shutdown or when
+ * the channel closes. */
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>

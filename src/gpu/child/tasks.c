@@ -1,5 +1,5 @@
-/* The records of tasks, and the function that all three modes use to run some instructions of a
- * task. */
+/* Keeps the records of tasks, and has the function that all three modes use to run some
+ * instructions of a task. */
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>

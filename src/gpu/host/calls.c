@@ -1,5 +1,5 @@
-/* The calls of gpu_emulator.h on an open device. Each sends a request, writes a line of the
- * trace and returns the result. */
+/* Implements the calls of gpu_emulator.h on an open device. Each sends a request, writes a line
+ * of the trace and returns the result. */
 #include <stdlib.h>
 #include "base/codec/checksum.h"
 #include "gpu/host/emulator.h"

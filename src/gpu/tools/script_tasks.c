@@ -1,4 +1,4 @@
-/* The calls of scripts about launches, task records and reports. */
+/* Implements the calls of scripts about launches, task records and reports. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/array.h"
