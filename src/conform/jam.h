@@ -1,5 +1,5 @@
-/* The parts that the forms of JAM vectors share: a state, a block, the expected state, and
- * messages that name the account, key or gas that differs. */
+/* The forms of JAM vectors share these parts: a state, a block, the expected state, and messages
+ * that name the account, key or gas that differs. */
 #pragma once
 #include "conform/trial.h"
 #include "pvm/host/jam_json/json.h"

@@ -1,4 +1,4 @@
-/* Steps of JAM traces in the form in which they are published: a block, and the whole state
+/* Runs steps of JAM traces in the form in which they are published: a block, and the whole state
  * before and after it, key by key. Only the effects of accumulation and preimages are computed
  * and compared. All other parts of a block are the work of a node. */
 #include "base/bytes.h"

@@ -1,4 +1,4 @@
-/* Steps of JAM in the form that `penta block` reads: a state and a block (JAM 2.3, 5.1). A
+/* Runs steps of JAM in the form that `penta block` reads: a state and a block (JAM 2.3, 5.1). A
  * vector also has the keys that the block changes and the gas of each service. */
 #include "base/number.h"
 #include "conform/jam.h"

@@ -1,6 +1,6 @@
-/* Scenarios: sequences of API calls with expected statuses. They run in THREADS and SEEDED mode,
- * and also in SERIAL mode if they ask for races. A scenario is one case, which fails at the
- * first difference in any mode. */
+/* Runs scenarios, which are sequences of API calls with expected statuses. They run in THREADS
+ * and SEEDED mode, and also in SERIAL mode if they ask for races. A scenario is one case, which
+ * fails at the first difference in any mode. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/number.h"

@@ -1,4 +1,4 @@
-/* A runner of PVM vectors: this library, or another implementation that uses the line protocol
+/* A runner of PVM vectors is this library, or another implementation that uses the line protocol
  * of docs/conform-protocol.md. The forms in pvm.c know only this interface. */
 #pragma once
 #include "base/writer.h"

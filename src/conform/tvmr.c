@@ -218,7 +218,7 @@ static bool read_beside(struct trial *t, const char *name, penta_buffer *out)
     return conform_beside(t->c, name, out, &err) || trial_fail(t, name, "%s", err.message);
 }
 
-/* The diagnostics with which a vector is compared: those of level error, by instruction. */
+/* The vector is compared with these diagnostics: those of level error, by instruction. */
 struct errors {
     const struct tvmr_module *m;
     int64_t at[64];
