@@ -1,5 +1,5 @@
-/* The functions cvbc_builder_*, which make a file from its parts. If one fails, the builder
- * keeps the error, and later calls fail too. */
+/* Implements the functions cvbc_builder_*, which make a file from its parts. If one fails, the
+ * builder keeps the error, and later calls fail too. */
 #include "compat/cvbc/handles.h"
 
 struct cvbc_builder {

@@ -1,6 +1,6 @@
-/* The functions that the document of the format lists, as its examples use them. Values that
- * they need besides their arguments (board, policy, output) are settings of the process. Their
- * results are kept for each thread. */
+/* Implements the functions that the document of the format lists, as its examples use them.
+ * Values that they need besides their arguments (board, policy, output) are settings of the
+ * process. Their results are kept for each thread. */
 #include "compat/cvbc/handles.h"
 #include <pthread.h>
 #include <string.h>
