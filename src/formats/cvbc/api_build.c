@@ -15,7 +15,7 @@ struct penta_cvbc_builder {
     struct private_key *key;
     struct cvbc_secret secret;
     bool keep_debug;
-    /* A debug section that is used unchanged, or empty if the section is made from the rows. */
+    /* This debug section is used unchanged. It is empty if the section is made from the rows. */
     struct writer debug;
     struct cvbc_debug_rows rows;
 };

@@ -140,7 +140,7 @@ struct cvbc_metadata {
     struct cvbc_pin *pins;
     struct cvbc_dependency *dependencies;
     struct cvbc_hint_row *hints;
-    /* Number of items that the section really has. */
+    /* These count the items that the section really has. */
     size_t pin_count, dependency_count, hint_count;
     penta_bytes custom, rest;
     /* True if the counts fit the bytes; `rest` has the bytes after the items. */
@@ -200,8 +200,8 @@ struct cvbc_module {
     struct cvbc_integrity integrity;
     penta_bytes public_key, signature;
     struct cvbc_module **inner; /* a module for each entry if all programs exist, else NULL */
-    /* The program that the option 'program' chooses, or NULL for the first program, which is the
-     * file itself. */
+    /* This is the program that the option 'program' chooses, or NULL for the first program,
+     * which is the file itself. */
     struct cvbc_module *chosen;
     bool is_inner;
 

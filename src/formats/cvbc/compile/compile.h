@@ -1,5 +1,5 @@
-/* A compiler for sketches: C with floats, structs, pointers and Strings, macros, Serial, and the
- * host calls of the machine. CVBC 16 describes the language. */
+/* This is a compiler for sketches: C with floats, structs, pointers and Strings, macros, Serial,
+ * and the host calls of the machine. CVBC 16 describes the language. */
 #pragma once
 #include "cvbc/format/build.h"
 

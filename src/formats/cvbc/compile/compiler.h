@@ -39,7 +39,7 @@ struct compiler {
     size_t library; /* index of the first word of the library */
     /* Size of the sketch and its headers; the text of the library comes after them. */
     uint32_t source_size;
-    /* told: the findings of the caller, to which those in `findings` are passed. */
+    /* `told` are the findings of the caller, to which those in `findings` are passed. */
     struct findings *findings, *told;
     struct arena arena;
     bool failed; /* true if memory has run out */
@@ -298,5 +298,5 @@ void compiler_output(struct compiler *c, struct cvbc_build *b, struct writer *de
 
 /* library.c, library_float.c and library_string.c have the source text of the library. */
 extern const char *const cvbc_library_base, *const cvbc_library_float, *const cvbc_library_string;
-/* Names of the calls that are not in the library; the list ends with NULL. */
+/* These are the names of the calls that are not in the library; the list ends with NULL. */
 extern const char *const compiler_call_names[];

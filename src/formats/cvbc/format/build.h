@@ -167,7 +167,7 @@ bool cvbc_build_add(struct cvbc_build *b, const uint8_t name[CVBC_NAME_BYTES],
                     const struct cvbc_module *m, penta_error *err);
 /* Writes the two CRCs of a finished file. */
 void cvbc_build_crcs(uint8_t *file, size_t size);
-/* seal.c: sets cipher, derivation and secret according to the options. The caller frees the
+/* seal.c sets cipher, derivation and secret according to the options. The caller frees the
  * secret. */
 bool cvbc_build_cipher(struct cvbc_build *b, struct cvbc_secret *secret,
                        const penta_option *options, size_t count, penta_error *err);

@@ -454,8 +454,8 @@ bool cvbc_sealed_only(const struct cvbc_module *m, penta_error *warning)
     return true;
 }
 
-/* A range of a part that ends at `end`, and its protection in a signed file, in a file that is
- * only sealed, and in any other file. */
+/* This is a range of a part. It ends at `end`, and has the protection in a signed file, in a
+ * file that is only sealed, and in any other file. */
 struct protected_range {
     unsigned end;
     const char *with_signature, *with_seal, *otherwise;

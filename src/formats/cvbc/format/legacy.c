@@ -121,7 +121,8 @@ static bool find_chains(penta_bytes b, struct chains *c)
 static bool find_raw(penta_bytes b, const struct chains *c, struct cvbc_legacy *out)
 {
     size_t run[2],
-        /* valid: number of valid instructions; does_something: the first that is not HALT. */
+        /* `valid` is the number of valid instructions, and `does_something` the first that is
+         * not HALT. */
         does_something[2] = {SIZE_MAX, SIZE_MAX};
     for (int words = 0; words < 2; words++) {
         bool any;

@@ -1,4 +1,4 @@
-/* The words of names.def, for listings, assembly text and options. */
+/* Has the words of names.def, for listings, assembly text and options. */
 #include "cvbc/cvbc.h"
 #include <string.h>
 #include "base/bytes.h"

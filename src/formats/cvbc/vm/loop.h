@@ -70,7 +70,8 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
     int32_t *base = vm->stack + CVBC_GUARD, *roof = base + vm->capacity, *sp = base + vm->sp;
     const uint32_t count = vm->count;
     uint64_t granted = 0,
-             /* granted: steps that were allowed so far; left: how many of them are left. */
+             /* `granted` counts the steps that were allowed so far, and `left` those that are
+              * left. */
         left = 0;
     uint8_t op = CVBC_DO_FUEL;
     if (fuel && vm->at_break &&

@@ -1,4 +1,4 @@
-/* Everything that a machine does besides running: open, answer, describe, peek, poke,
+/* Does everything that a machine does besides running: open, answer, describe, peek, poke,
  * breakpoints, snapshots. */
 #include "cvbc/vm/vm.h"
 #include "base/array.h"

@@ -5,7 +5,7 @@
 #include "cvbc/format/hardware/hardware.h"
 #include "penta/cvbc.h"
 
-/* The decoded operations: those of the format, and those that the machine adds. Decoding
+/* The decoded operations are those of the format, and those that the machine adds. Decoding
  * resolves the S forms, so that the loop never looks at flags. */
 enum cvbc_vm_op {
     CVBC_DO_BAD, /* The value is 0, so that an entry which was not filled in is error 5. */
@@ -43,12 +43,12 @@ enum { CVBC_POOL = 1024, CVBC_HOST_ARGS = 8, CVBC_GUARD = 1 };
 enum { CVBC_PINS = 20, CVBC_PORTS = 4 };
 struct cvbc_pins {
     uint64_t us; /* microseconds that delays took, and the start of the clock */
-    /* Number of instructions that loops which only wait did not have to execute. */
+    /* This many instructions were not executed, because they were in loops which only wait. */
     uint64_t idle;
     uint8_t modes[CVBC_PINS];      /* the modes that pinMode has set */
     uint32_t received[CVBC_PORTS]; /* per serial port: number of bytes that the program has read */
     struct { /* a host call that may be in a loop which only waits (CVBC 14.3.2) */
-        /* Digest of the machine's state, instruction, and time of the call. */
+        /* These are a digest of the machine's state, the instruction, and the time of the call. */
         uint64_t state, at, us;
         uint64_t reads, seen,
             /* What the calls since then read, their number, and the number up to which this call

@@ -1,6 +1,6 @@
-/* The two functions that read and write memory by address, and literals whose characters are
- * read. The machine cannot choose an array by a computed number, so these functions find it by
- * comparisons: array n has the addresses 64 n + 1 to 64 n + 64, and literals have those from
+/* Makes the two functions that read and write memory by address, and literals whose characters
+ * are read. The machine cannot choose an array by a computed number, so these functions find it
+ * by comparisons: array n has the addresses 64 n + 1 to 64 n + 64, and literals have those from
  * 2048 on. An address that belongs to nothing ends the program with MEMORY_BOUNDS. */
 #include "cvbc/compile/compiler.h"
 

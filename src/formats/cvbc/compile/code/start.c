@@ -1,5 +1,5 @@
-/* The code that runs first: it creates the arrays, fills the variables, and calls main, or calls
- * setup once and loop for ever (CVBC 16.5.2). */
+/* Makes the code that runs first: it creates the arrays, fills the variables, and calls main, or
+ * calls setup once and loop for ever (CVBC 16.5.2). */
 #include <string.h>
 #include "base/bytes.h"
 #include "cvbc/compile/compiler.h"

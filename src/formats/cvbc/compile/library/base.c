@@ -1,6 +1,7 @@
-/* The library that sketches expect, written in the language of sketches. A function is compiled
- * only if it is called. Functions that begin with __ implement an operator or a call. If a name
- * has several forms, NAME__f takes floats, NAME__u unsigned numbers, and NAME__2 two arguments. */
+/* This is the library that sketches expect, written in the language of sketches. A function is
+ * compiled only if it is called. Functions that begin with __ implement an operator or a call.
+ * If a name has several forms, NAME__f takes floats, NAME__u unsigned numbers, and NAME__2 two
+ * arguments. */
 #include "cvbc/compile/compiler.h"
 
 const char *const cvbc_library_base =

@@ -1,7 +1,7 @@
-/* The part of the library that computes with floats: IEEE single, rounded to nearest, ties to
- * even, with subnormal numbers, infinities, and one NaN, 0x7fc00000. The functions take and
- * return the bits of a float. Inside of them a number is m * 2^(e - 127 - 30), with bit 30 of m
- * set; the lowest bit of m is also set if a bit below it was lost. */
+/* This part of the library computes with floats: IEEE single, rounded to nearest, ties to even,
+ * with subnormal numbers, infinities, and one NaN, 0x7fc00000. The functions take and return the
+ * bits of a float. Inside of them a number is m * 2^(e - 127 - 30), with bit 30 of m set; the
+ * lowest bit of m is also set if a bit below it was lost. */
 #include "cvbc/compile/compiler.h"
 
 const char *const cvbc_library_float =

@@ -1,7 +1,7 @@
-/* The part of the library that is the class String. A String is the address of a block in the
- * memory that variables do not use. The block has its number of words, its number of holders (0:
- * free), its length, its characters, and a zero. The address 0 is the empty String. Blocks never
- * change after they are made, so a copy is only one more holder. */
+/* This part of the library is the class String. A String is the address of a block in the memory
+ * that variables do not use. The block has its number of words, its number of holders (0: free),
+ * its length, its characters, and a zero. The address 0 is the empty String. Blocks never change
+ * after they are made, so a copy is only one more holder. */
 #include "cvbc/compile/compiler.h"
 
 const char *const cvbc_library_string =

@@ -254,8 +254,8 @@ static int serial_port(const struct compiler *c, const struct word *w)
 
 bool compiler_is_object(struct compiler *c, const struct word *w) { return serial_port(c, w) >= 0; }
 
-/* The methods that read, each with the function of the library or of the host that implements
- * it. The function takes the port and up to one value. */
+/* This table has the methods that read, each with the function of the library or of the host
+ * that implements it. The function takes the port and up to one value. */
 static const struct {
     const char *name, *function;
     uint8_t count;

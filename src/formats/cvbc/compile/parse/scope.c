@@ -1,6 +1,6 @@
-/* The names of a sketch: their declarations and scopes, and functions that are defined further
- * down. A function may be used above its definition, as in the Arduino IDE: a first pass over
- * the words finds the definitions, and the first use of a function reads its head. */
+/* Keeps the names of a sketch: their declarations and scopes, and functions that are defined
+ * further down. A function may be used above its definition, as in the Arduino IDE: a first pass
+ * over the words finds the definitions, and the first use of a function reads its head. */
 #include <string.h>
 #include "base/bytes.h"
 #include "cvbc/compile/compiler.h"

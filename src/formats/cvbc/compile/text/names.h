@@ -14,6 +14,6 @@ struct name_index {
 
 /* Adds a name with the next number; numbers begin with 0. Returns false if memory ran out. */
 bool name_index_add(struct name_index *x, penta_bytes name);
-/* For all numbers, the newest first, whose names may be this one (they are equal in their hash):
+/* Finds the numbers, the newest first, whose names have the same hash as this one:
  *     for (uint32_t i = name_index_first(x, name); i; i = x->older[i - 1]) ... the number is i - 1 */
 uint32_t name_index_first(const struct name_index *x, penta_bytes name);

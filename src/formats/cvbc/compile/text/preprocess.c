@@ -29,7 +29,7 @@ struct preprocessor {
     struct name_index macro_names;
     struct findings *f;
     penta_error *err;
-    /* For conditions: number of open levels, and of those that are left out. */
+    /* `nesting` counts the open conditions, and `skipping` those that are left out. */
     unsigned depth, skipping, nesting;
     bool taken[DEPTH_MAX]; /* per level: true if one of its branches was compiled */
     size_t replaced;       /* number of macros that were replaced */

@@ -1,4 +1,5 @@
-/* The preprocessor for lines that begin with # (CVBC 16.3): macros, conditions, includes. */
+/* The preprocessor handles the lines that begin with # (CVBC 16.3): macros, conditions,
+ * includes. */
 #pragma once
 #include "cvbc/compile/text/lexer.h"
 #include "cvbc/compile/text/sources.h"

@@ -1,4 +1,4 @@
-/* The rules of expressions: which operands an operator takes, which type its result has, and
+/* Has the rules of expressions: which operands an operator takes, which type its result has, and
  * what is computed at compile time. Every function makes one node from operands that exist
  * already. A wrong operand was reported before, so it gives a wrong node without another report. */
 #include <string.h>

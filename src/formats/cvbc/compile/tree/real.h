@@ -1,5 +1,5 @@
-/* Floats as their bits, for values that the compiler computes itself. The type float of the host
- * must be IEEE single. */
+/* Computes with floats as their bits, for values that the compiler computes itself. The type
+ * float of the host must be IEEE single. */
 #pragma once
 #include <stdint.h>
 #include <string.h>

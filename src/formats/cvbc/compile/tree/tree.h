@@ -64,7 +64,7 @@ struct node {
 struct jump_label {
     penta_bytes name;
     bool defined;
-    /* target: number of the label in the code; offset: where it was first named. */
+    /* `target` is the number of the label in the code, and `offset` is where it was first named. */
     uint32_t target, offset;
     struct jump_label *next;
 };
@@ -111,7 +111,7 @@ struct function {
     uint32_t parameter_words, result_words;
     /* Number of words of its locals: the most at any time, and those of the open scopes. */
     uint32_t frame, frame_now;
-    /* Number of locals of type String, whose words come after the others. */
+    /* This many locals have the type String; their words come after the others. */
     uint32_t strings;
     uint32_t line, last_line;
     bool library, addressed, wanted;

@@ -21,7 +21,7 @@ struct type {
     bool is_unsigned, is_char, is_const;
     bool is_reference;     /* for a pointer: it is a reference, as in int &a */
     const struct type *of; /* what a pointer points to, an array contains, or a function returns */
-    /* For an array: number of elements, or 0 if the initialiser decides it. */
+    /* An array has this many elements, or 0 if the initialiser decides the number. */
     uint32_t count;
     /* Number of types inside of each other, which limits the recursion over it. */
     uint16_t depth;

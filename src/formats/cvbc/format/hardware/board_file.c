@@ -58,8 +58,8 @@ static const struct {
 } busses[] = {
     [CVBC_BUS_UART] = {"uart", 2}, [CVBC_BUS_I2C] = {"i2c", 2}, [CVBC_BUS_SPI] = {"spi", 3}};
 
-/* The state of reading one file: the board, the keys that were read already, and the line for
- * messages. */
+/* This is the state of reading one file: the board, the keys that were read already, and the
+ * line for messages. */
 struct board_reading {
     struct cvbc_board *b;
     bool seen[KEYS], named;

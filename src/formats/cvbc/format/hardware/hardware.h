@@ -1,4 +1,4 @@
-/* The hardware that a program uses, declares and may use (CVBC 14.5). hardware.def has the uses. */
+/* Programs use hardware, and files declare it (CVBC 14.5). hardware.def has the uses. */
 #pragma once
 #include "cvbc/cvbc.h"
 #include "cvbc/format/hardware/board.h"

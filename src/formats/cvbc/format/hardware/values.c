@@ -14,7 +14,8 @@ enum {
     /* After this many changes a range is extended to all numbers on the side that changed. */
     PATIENCE = 24,
     WORDS_MAX = 1 << 20, /* most words at all targets of jumps together */
-    /* Work for each instruction of the program: instructions, and words that are joined. */
+    /* Each instruction of the program allows this much work: instructions, and words that are
+     * joined. */
     STEPS_EACH = 200,
     STEPS_MORE = 1000000,
     POLL_STEPS = 1 << 12,
@@ -147,7 +148,7 @@ static range values_binary(uint8_t op, range a, range b)
 /* These values tell what is known about a word besides its range: it may be a copy of a
  * variable, or the result of a test of one. */
 enum word_is { PLAIN, OF_LOCAL, OF_GLOBAL, OF_PARAM, TESTS_LOCAL, TESTS_GLOBAL, TESTS_PARAM };
-/* The distance from a copy of a variable to a test of it in enum word_is. */
+/* This is the distance from a copy of a variable to a test of it in enum word_is. */
 enum { TESTS = TESTS_LOCAL - OF_LOCAL };
 enum test { EQUAL, UNEQUAL, BELOW, ABOVE, AT_MOST, AT_LEAST };
 
@@ -183,7 +184,7 @@ struct follow {
     size_t queued;
     struct values_function *functions;
     uint32_t globals;
-    /* entry: the ranges at calls; stored: the ranges that functions store. */
+    /* `entry` has the ranges at calls, and `stored` the ranges that functions store. */
     range entry[CVBC_GLOBALS], stored[CVBC_GLOBALS];
     uint8_t times[2 * CVBC_GLOBALS];
     struct {
