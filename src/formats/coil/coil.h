@@ -1,4 +1,5 @@
-/* COIL objects (COIL 1, COIL 8). COIL is an intermediate language with typed, nested operands.
+/* This file declares COIL objects (COIL 1, COIL 8). COIL is an intermediate language with typed,
+ * nested operands.
  *
  *     object       header | tables and contents of sections, at the places that the header and the
  *                  section entries give, with zeros between them for alignment
@@ -122,8 +123,8 @@ struct coil_type {
     bool open;
     /* True if the type is, or contains, a type that machines do not compute with (COIL 7.17.1). */
     bool bare;
-    /* True if a struct coil_type_ids owns this type. Everything that names the type then shares
-     * it, and it is never copied. */
+    /* This is true if a struct coil_type_ids owns the type. Everything that names the type then
+     * shares it, and it is never copied. */
     bool bound;
     /* counts, rows and columns, or bit widths; for SYMTENSOR the rank and the dimension. */
     uint16_t dims[4];
@@ -173,7 +174,7 @@ static inline bool coil_is_wide(const struct coil_type *t)
  * alignments. */
 extern const struct coil_type coil_scalar_types[256];
 
-/* The declarations below belong to type.c. */
+/* type.c defines the functions below. */
 /* Reads a type: its opcode, its ext byte and its data. If that fails, the error is in the
  * reader. */
 const struct coil_type *coil_type_read(struct reader *in, struct arena *arena);
@@ -249,7 +250,7 @@ struct coil_insn {
     size_t arena_used;
 };
 
-/* The declarations below belong to insn.c. */
+/* insn.c and container.c define the functions below. */
 /* Reads one instruction. It returns false, with the error in the reader, only for errors of the
  * level "bytes". The function empties the arena from time to time, so the types in `out` are
  * valid only until the next call. */
@@ -399,7 +400,7 @@ static inline penta_bytes coil_symbol_name(const struct coil_module *m, size_t i
     return coil_string(m, m->symbols[i].name_idx);
 }
 
-/* The declarations below belong to container.c. */
+/* container.c defines the functions below. */
 int coil_probe(penta_bytes file, struct writer *evidence);
 penta_module *coil_parse(penta_bytes file, const penta_option *options, size_t count,
                          penta_error *err);
@@ -408,25 +409,25 @@ penta_module *coil_parse(penta_bytes file, const penta_option *options, size_t c
 void coil_header_put(struct writer *out, const struct coil_header *header, bool natural);
 bool coil_encode(const penta_module *module, struct writer *out, penta_error *err);
 void coil_close(penta_module *module);
-/* The declarations below belong to describe.c. */
+/* describe.c defines the functions below. */
 void coil_describe(const penta_module *module, const penta_visitor *visitor);
 void coil_info(const penta_module *module, const penta_visitor *visitor);
 extern const char *const coil_section_names[COIL_SECTION_TYPES]; /* names such as "TEXT" */
 extern const char *const coil_symbol_names[COIL_SYMBOL_TYPES];
 extern const char *const coil_bind_names[COIL_BINDINGS],
     *const coil_visibility_names[COIL_VISIBILITIES];
-/* The declarations below belong to verify.c. */
+/* verify.c defines the function below. */
 void coil_verify(const penta_module *module, struct findings *findings);
-/* The declarations below belong to print_insn.c. */
+/* print_insn.c defines the functions below. */
 /* Prints one instruction as text. If m is NULL, the text has indices in place of the names of
  * symbols and strings. */
 void coil_print_insn(struct writer *out, const struct coil_module *m, const struct coil_insn *insn);
 void coil_print_operand(struct writer *out, const struct coil_module *m,
                         const struct coil_operand *o);
-/* The declarations below belong to print_real.c. */
+/* print_real.c defines the function below. */
 /* Prints the shortest text from which the same value is read. */
 void coil_print_real(struct writer *out, double value, bool single);
-/* The declarations below belong to print.c. */
+/* print.c and assemble_operands.c define the functions below. */
 bool coil_print(const penta_module *module, const penta_option *options, size_t count,
                 struct writer *out, penta_error *err);
 bool coil_print_at(const penta_module *module, uint64_t pc, struct writer *out);
@@ -442,12 +443,12 @@ uint64_t coil_next_pc(const penta_module *module, uint64_t pc);
 bool coil_pc_of(const penta_module *module, uint64_t offset, uint64_t *pc);
 bool coil_offset_of(const penta_module *module, uint64_t pc, uint64_t *offset);
 void coil_isa(const penta_visitor *visitor);
-/* The declarations below belong to assemble.c. */
+/* assemble.c defines the function below. */
 bool coil_assemble(struct source *source, const penta_option *options, size_t count,
                    struct writer *out, struct findings *findings);
-/* The declarations below belong to convert.c. */
+/* container.c defines the function below. */
 /* Tells whether a name can be written in text without quotes. */
 bool coil_is_identifier(penta_bytes name);
 driver_change coil_convert;
-/* The declarations below belong to driver.c. */
+/* driver.c defines coil_driver. */
 extern const struct driver coil_driver;

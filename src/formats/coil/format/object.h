@@ -1,6 +1,6 @@
-/* An object under construction. The assembler, the linker, the converter and the builder fill
- * it, and coil_object_write writes it as a file. No other function decides where the parts of a
- * file lie. */
+/* A struct coil_object is an object under construction. The assembler, the linker, the converter
+ * and the builder fill it, and coil_object_write writes it as a file. No other function decides
+ * where the parts of a file lie. */
 #pragma once
 #include "coil/coil.h"
 

@@ -1,5 +1,6 @@
-/* The pieces of a file that something refers to: the header, the tables, and the contents of
- * sections, ordered by offset. Bytes between the pieces and after the last one are unused. */
+/* The pieces of a file are the parts that something refers to: the header, the tables, and the
+ * contents of sections, ordered by offset. Bytes between the pieces and after the last one are
+ * unused. */
 #pragma once
 #include "coil/coil.h"
 

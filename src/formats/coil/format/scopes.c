@@ -1,5 +1,5 @@
-/* A hash table of declarations in nested scopes (scopes.h). Entries with the same hash are in a
- * chain, the newest first. */
+/* This file implements a hash table of declarations in nested scopes (scopes.h). Entries with
+ * the same hash are in a chain, the newest first. */
 #include "coil/format/scopes.h"
 #include <stdlib.h>
 #include <string.h>

@@ -65,7 +65,7 @@ struct coil_jit {
     struct ssa_location *locations;
     struct ssa_line *lines; /* the cell for each range of code, in the order of the code */
     size_t site_count, line_count;
-    /* Per function: the offset of its code, and the size of its frame in bytes. */
+    /* These are, for each function, the offset of its code and the size of its frame in bytes. */
     uint32_t *entries, *frames;
     /* Per function: how many registers from V0 on it takes and gives back. */
     uint8_t *touched;
@@ -90,7 +90,7 @@ struct coil_jit {
     void *after_user;
     uint32_t interpreted; /* number of functions that have no native code */
     uint64_t nanoseconds; /* processor time spent on compiling */
-    /* True if the program jumps to computed addresses. It may then end in any function. */
+    /* This is true if the program jumps to computed addresses. It may then end in any function. */
     bool leaves;
     volatile bool inside; /* true while native code, or a C function that it called, is running */
     struct ssa_work work; /* work done for the function that is being compiled */
@@ -113,7 +113,7 @@ struct coil_jit {
 
 static inline struct coil_jit *coil_jit(penta_vm *vm) { return (struct coil_jit *)vm; }
 
-/* The declarations below belong to flow.c. */
+/* flow.c defines the functions below. */
 
 /* Struct coil_native is defined in native/native.h. A pointer to it is NULL if the code is for a
  * machine and not for an object file. */
@@ -166,7 +166,7 @@ void coil_flow_free(struct coil_flow *f);
  * the set after a cell to the set before it. */
 void coil_flow_after(const struct coil_flow *f, uint32_t block, uint64_t *live);
 void coil_flow_back(const struct coil_flow *f, uint32_t cell, uint64_t *live);
-/* The declarations below belong to tables.c. */
+/* tables.c and flow.c define the functions below. */
 /* coil_tables_find reads the tables of all SWITCH instructions. coil_table_of returns the table
  * of one SWITCH, or NULL if its targets are not known when the program is compiled. */
 bool coil_tables_find(struct coil_vm *vm);
@@ -174,7 +174,7 @@ const struct coil_table *coil_table_of(const struct coil_vm *vm, uint32_t cell);
 uint8_t coil_flags_written(const struct coil_program *p, uint32_t cell);
 uint8_t coil_flags_read(const struct coil_program *p, uint32_t cell);
 
-/* The declarations below belong to lower.c and lower_*.c. */
+/* lower.c, lower_operand.c and lower_value.c define the functions below. */
 
 struct coil_pending_flags { /* the operation whose flags a branch may read */
     /* opcode: 0 if there is no such operation; the flags are then in the machine. */
@@ -236,9 +236,9 @@ void coil_lower_step(struct coil_lower *l);
 /* Lowers an instruction that computes values. Returns false if the instruction has no simple
  * form. */
 bool coil_lower_value(struct coil_lower *l, const struct coil_step *s);
-/* Defined in lower_vector.c. */
+/* lower_vector.c defines this function. */
 bool coil_lower_vector(struct coil_lower *l, const struct coil_step *s);
-/* Defined in lower_stack.c. */
+/* lower_stack.c defines this function. */
 bool coil_lower_stack(struct coil_lower *l, const struct coil_step *s);
 /* The functions coil_lower_read to coil_lower_canon read, write and convert operands. They
  * return 0 or false if there is no simple form. */
@@ -249,7 +249,7 @@ bool coil_lower_write(struct coil_lower *l, const struct coil_place *p, uint32_t
                       uint8_t from);
 uint32_t coil_lower_convert(struct coil_lower *l, uint32_t value, uint8_t from, uint8_t to);
 uint32_t coil_lower_canon(struct coil_lower *l, uint32_t value, uint8_t type);
-/* The declarations below belong to lower_integer.c. */
+/* lower_integer.c defines the functions below. */
 /* These functions make operations on integers. `v` has the operands, converted to the type. They
  * return 0 if there is no simple form. */
 struct coil_roles;
@@ -262,7 +262,7 @@ uint32_t coil_lower_chained(struct coil_lower *l, bool adds, uint8_t type, const
                             uint32_t *carry);
 uint32_t coil_lower_clamp(struct coil_lower *l, uint32_t value, uint8_t from, uint8_t to);
 uint32_t coil_lower_select(struct coil_lower *l, uint32_t truth, uint32_t yes, uint32_t no);
-/* The declarations below belong to lower_real.c. */
+/* lower_real.c, lower_operand.c, lower.c and lower_flags.c define the functions below. */
 uint32_t coil_lower_real(struct coil_lower *l, const struct coil_step *s, uint8_t type,
                          const uint32_t v[3]);
 uint32_t coil_lower_to_real(struct coil_lower *l, uint32_t value, uint8_t from, uint8_t to);
@@ -291,7 +291,7 @@ static inline enum ssa_type coil_ssa_type(uint8_t op)
     return op == COIL_T_FP64 ? SSA_F64 : op == COIL_T_FP32 ? SSA_F32 : SSA_INT;
 }
 
-/* The declarations below belong to indirect.c. */
+/* indirect.c defines the functions below. */
 
 bool coil_find_callable(struct coil_jit *j);
 bool coil_calls_address(const struct coil_program *p, uint32_t cell);
@@ -299,32 +299,32 @@ bool coil_calls_address(const struct coil_program *p, uint32_t cell);
 uint32_t coil_callable_blocks(const struct coil_lower *l);
 bool coil_lower_call_address(struct coil_lower *l, uint32_t next);
 
-/* The declarations below belong to extensions.c. */
+/* extensions.c and compile.c define the functions below. */
 
 void coil_drop_extensions(struct ssa_function *f, const struct coil_jit *j);
 /* Returns how much work compiling a function with all passes may take (COIL 7.16.4). */
 uint64_t coil_work_most(const struct coil_program *p, uint32_t function);
 
-/* The declarations below belong to variables.c. */
+/* variables.c defines the functions below. */
 
 bool coil_variables(struct coil_lower *l, uint32_t count, const uint8_t *types);
 uint32_t coil_lower_get(struct coil_lower *l, uint32_t variable);
 void coil_lower_set(struct coil_lower *l, uint32_t variable, uint32_t value);
 void coil_hold_nothing(struct coil_lower *l); /* called at the start of a block, and after a call */
 
-/* The declarations below belong to parts.c. */
+/* parts.c defines the functions below. */
 
 bool coil_parts_begin(struct coil_lower *l);
 void coil_parts_cut(struct coil_lower *l, uint32_t block);  /* called before a block is lowered */
 void coil_parts_note(struct coil_lower *l, uint32_t block); /* called after a block is lowered */
 bool coil_parts_end(struct coil_lower *l);
 
-/* The declarations below belong to compile.c. */
+/* compile.c defines the functions below. */
 
 bool coil_jit_compile(struct coil_jit *j);
 void coil_jit_release(struct coil_jit *j);
 
-/* The declarations below belong to state.c. */
+/* state.c defines the functions below. */
 
 /* This is a function whose call is open. It has a native frame of its own, or is inlined in
  * another function. */
@@ -348,12 +348,12 @@ uint64_t coil_jit_word(uint64_t frame, uint32_t number);
 uint64_t coil_jit_variable(const struct coil_jit *j, uint32_t function, uint64_t frame,
                            uint32_t slot);
 
-/* The declarations below belong to sample.c. */
+/* sample.c defines the function below. */
 
 size_t coil_jit_sample(const penta_vm *vm, const struct native_state *at,
                        const struct code_map *map, uint64_t *pcs, size_t max);
 
-/* The declarations below belong to run.c. */
+/* run.c defines the functions below. */
 
 uint64_t coil_jit_ask(struct coil_jit *j); /* returns 0 if native code continues */
 penta_vm *coil_jit_open(const penta_module *module, const penta_option *options, size_t count,

@@ -1,5 +1,5 @@
-/* Operations on integers of up to 64 bits. Values have the form that the interpreter uses:
- * extended to 64 bits according to their own type. */
+/* Lowers operations on integers of up to 64 bits. Values have the form that the interpreter
+ * uses: extended to 64 bits according to their own type. */
 #include "coil/jit/jit.h"
 #include "coil/vm/step/step.h"
 

@@ -3,8 +3,7 @@
  * divides them into pieces. */
 #include "coil/jit/vector.h"
 
-/* Number of kinds of lanes: eight integer types, in the order of their opcodes, then FP32 and
- * FP64. */
+/* The kinds of lanes are eight integer types, in the order of their opcodes, then FP32 and FP64. */
 enum { KINDS = 10 };
 
 static unsigned kind_of(uint8_t type)

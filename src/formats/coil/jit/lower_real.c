@@ -1,5 +1,5 @@
-/* Operations on floats, and conversions between floats and integers. To choose between two
- * floats, the code works on their bits as integers. */
+/* Lowers operations on floats, and conversions between floats and integers. To choose between
+ * two floats, the code works on their bits as integers. */
 #include "coil/jit/jit.h"
 #include "coil/vm/step/step.h"
 #include <math.h>

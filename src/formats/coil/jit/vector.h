@@ -1,5 +1,5 @@
-/* Vectors and matrices in compiled code. They are in memory, and the code works on pieces of 32,
- * 16, 8 and 4 bytes. */
+/* This file declares what compiled code does with vectors and matrices. They are in memory, and
+ * the code works on pieces of 32, 16, 8 and 4 bytes. */
 #pragma once
 #include "coil/jit/jit.h"
 #include "coil/vm/step/step.h"
@@ -9,7 +9,7 @@ struct coil_lane_op {
     bool saturate;
     unsigned count; /* count of a shift */
 };
-/* The declarations below belong to lower_lanes.c. */
+/* lower_lanes.c defines the functions below. */
 /* Makes the operation on one piece. Returns 0 if the processor has no such instruction. b and c
  * may be 0 if the operation does not use them. */
 uint32_t coil_lane_compute(struct coil_lower *l, const struct coil_lane_op *o, enum ssa_type piece,

@@ -1,4 +1,4 @@
-/* Determinants and inverses of integer matrices, computed exactly (exact_matrix.h). The
+/* Computes determinants and inverses of integer matrices exactly (exact_matrix.h). The
  * determinant is computed modulo 2^64, the inverse with numbers of any size: every element is
  * exact before it is reduced to 64 bits. */
 #include "coil/kernels/exact_matrix.h"

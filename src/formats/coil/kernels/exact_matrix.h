@@ -1,5 +1,5 @@
-/* Exact computations with integer matrices (COIL 7.15). Elements are 64-bit values in two's
- * complement. Results are taken modulo 2^64, because integer operations wrap. */
+/* These functions compute exactly with integer matrices (COIL 7.15). Elements are 64-bit values
+ * in two's complement. Results are taken modulo 2^64, because integer operations wrap. */
 #pragma once
 #include "core/poll.h"
 

@@ -1,4 +1,4 @@
-/* State and functions that the files of the linker share. */
+/* The files of the linker share this state and these functions. */
 #pragma once
 #include "coil/link/link.h"
 #include "coil/format/section_layout.h"
@@ -57,16 +57,16 @@ static inline struct findings *found_in(struct state *s, size_t input)
     return s->findings;
 }
 
-/* The declarations below belong to sections.c. */
+/* sections.c defines the functions below. */
 bool coil_link_merge_sections(struct state *s);
 void coil_link_place_addresses(struct state *s);
-/* The declarations below belong to symbols.c. */
+/* symbols.c defines the functions below. */
 bool coil_link_merge_symbols(struct state *s);
 bool coil_link_place_commons(struct state *s);
 void coil_link_report_undefined(struct state *s);
 size_t coil_link_count_entries(const struct state *s, size_t *input);
 void coil_link_choose_entry(struct state *s);
-/* The declarations below belong to code.c. */
+/* code.c defines the functions below. */
 bool coil_link_renumber(struct state *s);
 bool coil_link_relocate(struct state *s);
 /* Finds the first place in code or data that uses a symbol of an input. */

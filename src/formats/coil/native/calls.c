@@ -1,6 +1,6 @@
-/* Calls of C functions from COIL code. Values of V registers become arguments according to the
- * prototype, and the result goes to V0. The back end in src/ssa puts arguments where the System
- * V rules say. */
+/* Makes calls of C functions from COIL code. Values of V registers become arguments according to
+ * the prototype, and the result goes to V0. The back end in src/ssa puts arguments where the
+ * System V rules say. */
 #include "coil/native/native.h"
 
 enum { IN_REGISTERS = 8 }; /* Arguments are in V0 to V7; further ones are on the data stack. */

@@ -50,7 +50,8 @@ struct coil_elf_section {
 };
 struct coil_elf_symbol {
     char *name; /* name of the symbol; NULL for the symbol of a section */
-    /* Number of the section in the object (from 1), or one of the three constants above. */
+    /* This is the number of the section in the object (from 1), or one of the three constants
+     * above. */
     uint32_t section;
     uint64_t value, size;
     uint8_t type, bind, visibility;

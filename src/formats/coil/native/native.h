@@ -46,7 +46,7 @@ struct coil_native {
     uint32_t main;
     uint32_t text;    /* number of the section with the code */
     uint32_t context; /* the symbol of the thread's machine, or 0 */
-    /* The symbol of the section with the descriptions of instructions, or 0. */
+    /* This is the symbol of the section with the descriptions of instructions, or 0. */
     uint32_t data;
     uint32_t strings;         /* the symbol of the section with strings, or 0 */
     struct coil_native_kept { /* types that have been described already, found by their address */
@@ -122,13 +122,13 @@ struct coil_native_ref coil_native_describe(struct coil_native *n, const struct 
 void coil_native_entry(struct coil_native *n, uint32_t function);
 bool coil_native_trap_function(struct coil_native *n, struct ssa_function *f);
 
-/* The declarations below belong to dwarf.c. */
+/* dwarf.c defines the functions below. */
 
 void coil_native_unwind(struct coil_native *n, const struct coil_native_range *ranges,
                         size_t count);
 void coil_native_lines(struct coil_native *n, const struct coil_native_range *ranges, size_t count);
 
-/* The declaration below belongs to compile.c. */
+/* compile.c defines the function below. */
 
 /* Compiles a module to an object file. `stop` points to a flag as for penta_vm_new. */
 bool coil_native_compile(const struct coil_module *m, bool text, const volatile int *stop,

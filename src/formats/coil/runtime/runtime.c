@@ -1,5 +1,5 @@
-/* The runtime library of native code (runtime.h). It gives the interpreter's functions the
- * memory of the process, and implements ports with the C library. A trap ends the process. */
+/* This is the runtime library of native code (runtime.h). It gives the interpreter's functions
+ * the memory of the process, and implements ports with the C library. A trap ends the process. */
 #include "coil/runtime/runtime.h"
 #include "coil/vm/bulk.h"
 #include <stdio.h>

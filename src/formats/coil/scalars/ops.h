@@ -1,4 +1,4 @@
-/* The meaning of operations on scalars (COIL 7.2, COIL 7.8), written once for every engine. A
+/* Defines the meaning of operations on scalars (COIL 7.2, COIL 7.8) once for every engine. A
  * scalar is passed in 64 bits: integers are extended according to their own type, and FP32 and
  * FP64 are passed as their bits, with zeros above. */
 #pragma once

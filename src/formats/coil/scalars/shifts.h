@@ -1,5 +1,5 @@
-/* Shifts and rotations of integers of up to 64 bits and of up to 128 bits. One macro defines
- * both, because the interpreter needs the 64-bit functions to be fast. */
+/* Defines shifts and rotations of integers of up to 64 bits and of up to 128 bits. One macro
+ * defines both, because the interpreter needs the 64-bit functions to be fast. */
 #pragma once
 #include "base/u128.h"
 #include "coil/coil.h"

@@ -1,5 +1,5 @@
-/* The state of the assembler, which the files of the assembler share. Symbols are in the symbol
- * table in the order in which their names first appear in the text. */
+/* The files of the assembler share this state. Symbols are in the symbol table in the order in
+ * which their names first appear in the text. */
 #pragma once
 #include "coil/format/object.h"
 #include "coil/format/scopes.h"
@@ -79,7 +79,7 @@ struct asm_origin {
     penta_bytes file; /* name of an included file; empty for the source itself */
 };
 
-/* The declarations below belong to assemble.c. */
+/* assemble.c defines the functions below. */
 /* Returns the index of the symbol with a name, and adds the symbol if the name is new. Returns
  * -1 if there is no memory. */
 int64_t asm_symbol(struct coil_asm *a, penta_bytes name);
@@ -103,12 +103,12 @@ static inline bool asm_word(const struct source *s, struct token t, const char *
     return t.kind == TOKEN_NAME && token_is(s, t, text);
 }
 
-/* The declarations below belong to assemble_types.c. */
+/* assemble_types.c defines the functions below. */
 bool asm_unsigned(struct coil_asm *a, uint64_t max, uint64_t *value);
 const struct coil_type *asm_type(struct coil_asm *a, unsigned level);
 bool asm_is_type(struct coil_asm *a, struct token t);
 
-/* The declarations below belong to assemble_literals.c. */
+/* assemble_literals.c defines the functions below. */
 struct asm_literal {
     bool negative, real;
     uint64_t magnitude;
@@ -124,7 +124,7 @@ bool asm_wide_literal(struct coil_asm *a, const struct asm_literal *literal,
 /* Reads a literal and computes its bits. */
 bool asm_number(struct coil_asm *a, uint8_t type, uint64_t *bits);
 
-/* The declarations below belong to assemble_operands.c. */
+/* assemble_operands.c defines the functions below. */
 enum { ASM_PENDING = 0x80 }; /* form of a literal whose type is not known yet */
 
 struct asm_parsed {
@@ -147,19 +147,19 @@ bool asm_push_variable(struct coil_asm *a, struct asm_variable v);
 void asm_pop_variables(struct coil_asm *a, uint32_t depth);
 void asm_plain(struct coil_operand *o, uint8_t op, uint8_t ext, uint8_t form, uint64_t value);
 
-/* The declarations below belong to directives.c. */
+/* directives.c defines the function below. */
 bool asm_align_code(struct coil_asm *a, uint64_t at);
-/* The declarations below belong to assemble_insn.c. */
+/* assemble_insn.c defines the functions below. */
 bool coil_asm_instruction(struct coil_asm *a, struct token mnemonic);
 bool asm_opcode(struct coil_asm *a); /* assembles .opcode 0xNN, operands */
 
-/* The declarations below belong to assemble_proto.c. */
+/* assemble_proto.c defines the function below. */
 bool asm_proto(struct coil_asm *a); /* assembles .proto NAME, result(arguments) */
 
-/* The declarations below belong to directives.c. */
+/* directives.c defines the function below. */
 bool asm_directive(struct coil_asm *a, struct token t);
 
-/* The declarations below belong to preprocess.c. */
+/* preprocess.c defines the function below. */
 /* Executes the lines that begin with '!'. If the text has no such line, *expanded does not
  * change. Returns false if errors were reported. */
 bool asm_preprocess(struct coil_asm *a, penta_bytes text, penta_bytes *expanded);

@@ -1,5 +1,5 @@
-/* The builder of penta/coil.h. It writes the text form and assembles it, so that there is one
- * grammar and one encoder, with the same checks and messages as for a file. */
+/* Implements the builder of penta/coil.h. It writes the text form and assembles it, so that
+ * there is one grammar and one encoder, with the same checks and messages as for a file. */
 #include "coil/vm/vm.h"
 #include "penta/coil.h"
 #include "text/lexer.h"

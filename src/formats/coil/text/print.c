@@ -1,5 +1,5 @@
-/* The disassembler. It makes a listing in memory and assembles it. If the result differs from
- * the file, it prints the file as hex instead, with the listing before it as comments. */
+/* The disassembler makes a listing in memory and assembles it. If the result differs from the
+ * file, it prints the file as hex instead, with the listing before it as comments. */
 #include "coil/coil.h"
 #include "coil/format/proto.h"
 #include "coil/format/section_layout.h"

@@ -1,5 +1,5 @@
-/* Guest memory (COIL 7.7, COIL 7.14): the regions in the order of their addresses, which include
- * the sections of the image and the heap, and the blocks of the heap. */
+/* Implements guest memory (COIL 7.7, COIL 7.14): the regions in the order of their addresses,
+ * which include the sections of the image and the heap, and the blocks of the heap. */
 #include "coil/format/section_layout.h"
 #include "base/array.h"
 #include "coil/vm/bulk.h"

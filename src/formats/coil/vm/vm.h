@@ -187,7 +187,8 @@ struct coil_vm {
     struct coil_region *regions;
     size_t region_count;
     struct coil_region *stack, *frame_memory, *heap;
-    /* The stack pointer, and the address of the running function's frame in memory. */
+    /* sp is the stack pointer, and frame_top the address of the running function's frame in
+     * memory. */
     uint64_t sp, frame_top;
     struct coil_bulk bulk;
     struct coil_block *blocks;
@@ -221,7 +222,7 @@ struct coil_vm {
 
 static inline struct coil_vm *coil_vm(penta_vm *vm) { return (struct coil_vm *)vm; }
 
-/* The declarations below belong to load.c. */
+/* load.c defines the functions below. */
 struct coil_load {
     bool plain;       /* every instruction is executed as a step */
     bool host_vendor; /* vendor instructions ask the host */
@@ -235,7 +236,7 @@ bool coil_program_load(struct coil_program *p, const struct coil_module *m, stru
                        penta_error *err);
 void coil_program_free(struct coil_program *p);
 bool coil_program_cell(const struct coil_program *p, uint64_t pc, uint32_t *cell);
-/* The declarations below belong to step.c, operands.c. */
+/* step.c and operands.c define the functions below. */
 /* Functions of these files return 0, a trap, or COIL_PAUSE if the instruction was interrupted
  * and must run again. */
 uint32_t coil_step_run(struct coil_vm *vm, const struct coil_step *step);
@@ -248,18 +249,18 @@ uint32_t coil_place_write(struct coil_vm *vm, const struct coil_place *p, uint64
                           uint8_t from);
 /* Gives the type that a register takes in the instruction. */
 uint8_t coil_step_type(const struct coil_step *step);
-/* The declarations below belong to flags.c. */
+/* flags.c defines the functions below. */
 /* coil_flags_now returns the exact flags, and coil_flags_settle stores them in the field
  * `flags`. */
 uint8_t coil_flags_now(const struct coil_vm *vm);
 void coil_flags_settle(struct coil_vm *vm);
 void coil_flags_put(struct coil_vm *vm, uint8_t flags);
-/* The declarations below belong to memory.c. */
+/* runtime.c and memory.c define the function below. */
 /* Returns the host's bytes at a guest address. If the access is not allowed, it returns NULL and
  * sets *trap. */
 uint8_t *coil_memory(struct coil_vm *vm, uint64_t address, uint64_t size, bool write,
                      uint32_t *trap);
-/* The declarations below belong to linear.c. */
+/* linear.c, memory.c and runtime.c define the functions below. */
 /* Makes memory in which every region lies at its guest address. Returns NULL if the host cannot
  * do so. */
 uint8_t *coil_linear_new(void);
@@ -271,12 +272,12 @@ bool coil_heap_open(struct coil_vm *vm);
  * not cleared. */
 uint64_t coil_heap_alloc(struct coil_vm *vm, uint64_t *size);
 bool coil_heap_free(struct coil_vm *vm, uint64_t address);
-/* The declarations below belong to interp.c. */
+/* interp.c defines the functions below. */
 void coil_vm_run(penta_vm *vm, uint64_t fuel, penta_stop *stop);
 uint32_t coil_enter(struct coil_vm *vm, uint32_t function, uint32_t back, bool tail);
 /* Returns from a function. The result is the cell at which the caller continues. */
 uint32_t coil_leave(struct coil_vm *vm);
-/* The declarations below belong to vm.c. */
+/* vm.c defines the functions below. */
 extern const struct engine coil_interp;
 /* Opens a machine whose struct begins with struct coil_vm and has `size` bytes, not counting the
  * slots of the largest function at its end. If size is larger than struct coil_vm, memory is
@@ -294,7 +295,7 @@ bool coil_vm_peek(const penta_vm *vm, uint64_t address, void *into, size_t size)
 bool coil_vm_poke(penta_vm *vm, uint64_t address, const void *from, size_t size);
 bool coil_vm_mark(penta_vm *vm, uint64_t pc, bool on);
 const char *coil_vm_detail(const penta_vm *vm, const penta_stop *stop);
-/* The declarations below belong to vm_describe.c. */
+/* vm_describe.c defines the functions below. */
 void coil_vm_describe(const penta_vm *vm, const penta_visitor *v);
 const char *coil_host_name(uint32_t call);
 struct coil_base { /* where the variables of an open call are */
@@ -307,7 +308,7 @@ const struct coil_visible *coil_variable_next(const struct coil_vm *vm, uint32_t
                                               uint64_t pc, const struct coil_visible *last);
 bool coil_variable_value(const struct coil_vm *vm, struct coil_base base,
                          const struct coil_visible *variable, penta_field *field);
-/* The declaration below belongs to snapshot.c. */
+/* snapshot.c defines the function below. */
 void coil_vm_walk(penta_vm *vm, struct walk *w);
-/* The declaration below belongs to host.c. */
+/* host.c defines coil_host. */
 extern const struct host coil_host;

@@ -1,6 +1,6 @@
-/* The operations that wide_ops.h declares, on integers of any width up to 128 bits. Sums and
- * products are computed exactly as sign and magnitude, so that carry, overflow and clamping follow
- * from the exact result. */
+/* Implements the operations that wide_ops.h declares, on integers of any width up to 128 bits.
+ * Sums and products are computed exactly as sign and magnitude, so that carry, overflow and
+ * clamping follow from the exact result. */
 #include "coil/vm/wide_ops.h"
 #include "coil/scalars/shifts.h"
 #include <math.h>

@@ -9,8 +9,8 @@ struct coil_width {
     uint8_t bits;
     bool is_signed;
 };
-/* A value of a scalar type, or of CINT or CUNT. An integer is extended to 128 bits according to
- * its own type. A real has its bits at the low end. */
+/* This struct has a value of a scalar type, or of CINT or CUNT. An integer is extended to 128
+ * bits according to its own type. A real has its bits at the low end. */
 struct coil_number {
     uint8_t op;              /* the scalar type, CINT or CUNT */
     struct coil_width width; /* width of an integer; not used for a real */
@@ -33,7 +33,8 @@ struct coil_wide_operation {
     const struct coil_width *to;
     u128 a, b, c; /* operands in that type; b may be a shift count or bit number */
     bool carry;   /* carry that goes into ADDC and SUBB */
-    /* result: in the type of the operation or in *to; second: the remainder of DIVMOD. */
+    /* `result` has the type of the operation, or *to if that is set; `second` is the remainder
+     * of DIVMOD. */
     u128 result, second;
     uint8_t flags;
     bool in_destination;

@@ -1,6 +1,6 @@
-/* The rules for an instruction within its function (COIL 11): operand classes, types, variables
- * and scopes. The verifier and the loader of the machine use the same code, so that they agree
- * about what is valid. */
+/* This file declares the checker of the rules for an instruction within its function (COIL 11):
+ * operand classes, types, variables and scopes. The verifier and the loader of the machine use
+ * it, so they agree about what is valid. */
 #pragma once
 #include "coil/coil.h"
 #include "coil/format/scopes.h"
@@ -9,8 +9,8 @@ struct coil_variable {
     uint64_t id;
     const struct coil_type *type; /* type of the variable, with type ids replaced by their types */
     uint8_t ext;
-    /* depth: number of open scopes around it; serial: its number among the declarations of the
-     * function. */
+    /* depth is the number of open scopes around the variable, serial its number among the
+     * declarations of the function. */
     uint32_t depth, serial;
 };
 struct coil_value { /* a definition of the preprocessor */

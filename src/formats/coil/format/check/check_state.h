@@ -1,4 +1,4 @@
-/* State and functions that the files of the checker of instructions share. */
+/* The files of the checker of instructions share this state and these functions. */
 #pragma once
 #include "coil/format/check/check.h"
 #include "coil/scalars/ops.h"
@@ -52,17 +52,17 @@ static inline bool type_sized(const struct coil_type *t)
     return t && t->op != COIL_T_VOID && t->size;
 }
 
-/* The declarations below belong to check_preproc.c. */
+/* check_preproc.c defines the function below. */
 /* Returns true if the instruction belongs to the preprocessor or is removed by it. */
 bool coil_check_preprocess(struct coil_check *c, const struct coil_insn *insn);
-/* The declarations below belong to check_operands.c. */
+/* check_operands.c defines the functions below. */
 /* coil_check_operand checks the rules for any operand. coil_check_class checks the rules for its
  * position, according to a class letter. */
 void coil_check_operand(struct coil_check *c, const struct coil_operand *o,
                         const struct coil_type *type);
 bool coil_check_class(struct coil_check *c, const struct coil_insn *insn,
                       const struct coil_operand *o, const struct seen *s, char letter);
-/* The declarations below belong to check_together.c. */
+/* check_together.c defines the function below. */
 /* Checks the rules about several operands of an instruction. */
 void coil_check_together(struct coil_check *c, const struct coil_insn *insn, struct seen *s,
                          const char *form);

@@ -9,16 +9,16 @@ static inline bool coil_is_array(const struct coil_type *t)
     return family == COIL_F_VECTOR || family == COIL_F_MATRIX || family == COIL_F_TENSOR;
 }
 
-/* The declarations below belong to flags.c. */
+/* flags.c defines the function below. */
 /* Sets the flags that isa.def lists for the instruction, except those in `kept`. */
 void coil_flags_set(struct coil_vm *vm, uint8_t opcode, uint8_t flags, uint8_t kept);
 
-/* The declarations below belong to step_move.c. */
+/* step_move.c defines the functions below. */
 uint32_t coil_move(struct coil_vm *vm, const struct coil_step *s, const struct coil_place *to,
                    const struct coil_place *from);
 uint32_t coil_run_move(struct coil_vm *vm, const struct coil_step *s);
 uint32_t coil_run_member(struct coil_vm *vm, const struct coil_step *s);
-/* The declarations below belong to step_arith.c. */
+/* step_arith.c defines the functions below. */
 struct coil_roles { /* the index of each operand by its role, or -1 if there is none */
     int to, a, b, c;
 };
@@ -35,17 +35,17 @@ uint32_t coil_run_arith(struct coil_vm *vm, const struct coil_step *s);
 uint32_t coil_move_wide(struct coil_vm *vm, const struct coil_place *to,
                         const struct coil_place *through, const struct coil_place *from);
 uint32_t coil_run_wide(struct coil_vm *vm, const struct coil_step *s, const struct coil_roles *r);
-/* The declarations below belong to step_memory.c. */
+/* step_memory.c defines the functions below. */
 uint32_t coil_run_stack(struct coil_vm *vm, const struct coil_step *s);
 uint32_t coil_run_memory(struct coil_vm *vm, const struct coil_step *s);
 uint32_t coil_run_atomic(struct coil_vm *vm, const struct coil_step *s);
-/* The declarations below belong to step_vector.c. */
+/* step_vector.c defines the functions below. */
 uint32_t coil_run_vector(struct coil_vm *vm, const struct coil_step *s);
 uint8_t coil_value_flags(uint8_t type, uint64_t value); /* gives the flags Z, S and N of a value */
 double coil_as_double(uint8_t type, uint64_t value);
 /* Does one operation in a type, and adds its flags C, V and N to *flags. */
 uint64_t coil_combine(uint8_t opcode, uint8_t type, uint64_t a, uint64_t b, uint8_t *flags);
-/* The declarations below belong to step_matrix.c. */
+/* step_matrix.c defines the functions below. */
 uint32_t coil_run_matrix(struct coil_vm *vm, const struct coil_step *s);
 uint32_t coil_run_product(struct coil_vm *vm, const struct coil_step *s, unsigned left,
                           unsigned right);
