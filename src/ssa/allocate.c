@@ -1,8 +1,9 @@
-/* Register allocation by linear scan with splitting, after Wimmer and Mössenböck, "Optimized
- * interval splitting in a linear scan register allocator" (2005), over the live ranges of live.c.
- * An interval gets a register that is free for all of its life, or for the first part, where it is
- * split. When no register is free, the value whose next use is latest goes to the frame. A value is
- * stored to the frame once, where it is defined, so that leaving a register needs no code. */
+/* Allocates registers by linear scan with splitting, after Wimmer and Mössenböck, "Optimized
+ * interval splitting in a linear scan register allocator" (2005), over the live ranges of
+ * live.c. An interval gets a register that is free for all of its life, or for the first part,
+ * where it is split. When no register is free, the value whose next use is latest goes to the
+ * frame. A value is stored to the frame once, where it is defined, so that leaving a register
+ * needs no code. */
 #include "ssa/allocate.h"
 #include <stdlib.h>
 

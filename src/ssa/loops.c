@@ -193,7 +193,7 @@ static bool find_loops(struct ssa_loops *l, const struct ssa_function *f)
  * header comes, its loop takes its share of the places of the loop around it. */
 static bool find_members(struct ssa_loops *l, size_t blocks)
 {
-    /* Per header: the next free place of its loop. */
+    /* next[h] is the next free place of the loop with header h. */
     uint32_t *next = calloc(blocks + 1, sizeof *next), top = 0;
     if (!next) return false;
     for (uint32_t i = l->count; i-- > 0;) {

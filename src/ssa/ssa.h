@@ -1,5 +1,5 @@
-/* A small optimising compiler. Any front end can give it functions in SSA form, and it makes x86-64
- * code of them. Its terms:
+/* This is a small optimising compiler. Any front end can give it functions in SSA form, and it
+ * makes x86-64 code of them. These are its terms:
  *
  *     function     a list of blocks; the first one is the entry
  *     block        phis, then instructions; the last instruction ends the block
@@ -167,7 +167,7 @@ static inline enum ssa_type ssa_loaded(enum ssa_mem mem)
     return mem <= SSA_X64 ? SSA_INT : (enum ssa_type)(mem - SSA_MF32 + SSA_F32);
 }
 
-/* The declarations below belong to form.c. */
+/* form.c and fold.c define the functions below. */
 
 void ssa_init(struct ssa_function *f);
 void ssa_fini(struct ssa_function *f);
@@ -208,7 +208,7 @@ extern const uint8_t ssa_cond_not[SSA_CONDS]; /* per condition: the opposite con
 /* Tells whether a comparison of two constants holds. */
 bool ssa_cond_holds(enum ssa_cond cond, bool narrow, int64_t a, int64_t b);
 
-/* The declarations below belong to build.c. */
+/* build.c defines the functions below. */
 
 /* Declares the variables 0 to count - 1. All blocks must exist at this time, but edges need not. */
 void ssa_variables(struct ssa_function *f, uint32_t count, const uint8_t *types);
@@ -331,8 +331,8 @@ struct ssa_reloc { /* a field of four bytes, whose value is relative to its end 
 struct ssa_line { /* the code from `native` on belongs to this guest instruction */
     uint32_t native, position;
 };
-/* The code of many functions. The front end must bind the stubs before it emits the first
- * function. */
+/* This struct has the code of many functions. The front end must bind the stubs before it emits
+ * the first function. */
 struct ssa_code {
     struct x64 e;
     uint32_t *functions; /* per function: the offset where its code begins */

@@ -1,4 +1,4 @@
-/* Types and functions that the files of the emitter share. */
+/* The files of the emitter share these types and functions. */
 #pragma once
 #include "ssa/allocate.h"
 #include "x64/sse.h"
@@ -52,7 +52,7 @@ static inline struct x64_mem ssa_context_field(int64_t offset)
     return (struct x64_mem){.base = R15, .index = X64_NONE, .disp = (int32_t)offset};
 }
 
-/* The declarations below belong to emit_moves.c. */
+/* emit_moves.c defines the functions below. */
 struct ssa_spot ssa_spot_at(const struct ssa_emitter *m, uint32_t value, uint32_t at);
 void ssa_add_move(struct ssa_emitter *m, struct ssa_spot to, struct ssa_spot from);
 void ssa_do_moves(struct ssa_emitter *m); /* does all added moves at once */
@@ -63,10 +63,10 @@ void ssa_edge_moves(struct ssa_emitter *m, uint32_t from, uint32_t to);
 void ssa_frame_load(struct ssa_emitter *m, enum ssa_type type, unsigned reg, int64_t offset);
 void ssa_frame_store(struct ssa_emitter *m, enum ssa_type type, int64_t offset, unsigned reg);
 
-/* The declarations below belong to rematerialise.c. */
+/* rematerialise.c defines the function below. */
 void ssa_load_const(struct ssa_emitter *m, struct ssa_spot to, int64_t imm);
 
-/* The declarations below belong to emit_insn.c. */
+/* emit_insn.c defines the functions below. */
 void ssa_emit_insn(struct ssa_emitter *m, uint32_t value);
 enum x64_reg ssa_int_arg(struct ssa_emitter *m, uint32_t value);
 unsigned ssa_float_arg(struct ssa_emitter *m, uint32_t value);
@@ -76,14 +76,14 @@ unsigned ssa_float_arg(struct ssa_emitter *m, uint32_t value);
 enum x64_cond ssa_emit_compare(struct ssa_emitter *m, const struct ssa_insn *in);
 enum x64_cond ssa_emit_compare_real(struct ssa_emitter *m, const struct ssa_insn *in);
 
-/* The declarations below belong to emit_native.c. */
+/* emit_native.c defines the functions below. */
 uint32_t ssa_native_frame(const struct ssa_live *l); /* returns the size of the frame in bytes */
 void ssa_native_begin(struct ssa_emitter *m);
 void ssa_native_return(struct ssa_emitter *m);
 void ssa_native_symbol(struct ssa_emitter *m, const struct ssa_insn *in, enum x64_reg d);
 void ssa_native_foreign(struct ssa_emitter *m, const struct ssa_insn *in, uint32_t value);
 
-/* The declarations below belong to emit.c. */
+/* emit.c defines the functions below. */
 /* Records the site of the call that was emitted last. */
 void ssa_emit_site(struct ssa_emitter *m, uint32_t insn);
 void ssa_emit_call(struct ssa_emitter *m, uint32_t function);

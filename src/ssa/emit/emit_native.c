@@ -57,7 +57,7 @@ enum { INTEGERS = 6, FLOATS = 8 };
 static const uint8_t integer_registers[INTEGERS] = {RDI, RSI, RDX, RCX, R8, R9};
 
 struct passing {
-    /* Number of arguments in registers, and of words on the stack. */
+    /* These count the arguments in registers, and the words on the stack. */
     uint32_t integers, floats, words;
 };
 
