@@ -1,4 +1,4 @@
-/* Kernel blobs: programs of a mock GPU (KBLOB 1).
+/* Kernel blobs are programs of a mock GPU (KBLOB 1).
  *
  *     header (16) | gap | instCount x instruction (16) | trailer
  *
@@ -7,8 +7,9 @@
  *
  *     trailer:      KCRC, CRC-32 | metadata, which may be symbols: KSYM | names | lines | text
  *
- * All numbers are little-endian. arg0 lies at offset 4 of its instruction, which is not aligned, so it is read byte by
- * byte. Machines ignore the gap (bytes 16 .. entryOffset) and the trailer; tools keep them. */
+ * All numbers are little-endian. arg0 is at offset 4 of its instruction, which is not aligned,
+ * so it is read byte by byte. Machines ignore the gap (bytes 16 .. entryOffset) and the trailer;
+ * tools keep them. */
 #pragma once
 #include "base/arena.h"
 #include "core/driver.h"
@@ -146,7 +147,7 @@ static inline const struct kblob_module *kblob_module(const penta_module *m)
     return (const struct kblob_module *)m;
 }
 
-/* The declarations below belong to container.c. */
+/* container.c defines the functions below. */
 int kblob_probe(penta_bytes file, struct writer *evidence);
 penta_module *kblob_parse(penta_bytes file, const penta_option *options, size_t count,
                           penta_error *err);
@@ -195,7 +196,7 @@ struct kblob_symbol_list { /* the symbols that an assembler has collected */
 void kblob_symbols_write(struct kblob_symbol_list *list, struct writer *out);
 void kblob_describe_symbols(const struct kblob_module *m, const penta_visitor *visitor);
 
-/* The declaration below belongs to convert.c. */
+/* convert.c defines the function below. */
 bool kblob_convert(const penta_module *module, const penta_option *options, size_t count,
                    struct writer *out, struct findings *findings);
 
@@ -203,13 +204,13 @@ bool kblob_convert(const penta_module *module, const penta_option *options, size
 void kblob_verify_flow(const struct kblob_module *m, struct findings *findings);
 void kblob_warn_unreached(const struct kblob_module *m, struct findings *findings);
 
-/* The declarations below belong to verify.c. */
+/* verify.c defines the functions below. */
 void kblob_verify(const penta_module *module, struct findings *findings);
 /* Finds the first failure in the order of the checks. Returns its number, or 0 if there is none.
  * *instruction becomes the instruction that the rule is about, or UINT32_MAX. */
 unsigned kblob_verdict(const penta_module *module, uint32_t *instruction);
 
-/* The declarations below belong to text/assemble.c, text/print.c and format/isa.c. */
+/* print.c, assemble.c and isa.c define the functions below. */
 bool kblob_print(const penta_module *module, const penta_option *options, size_t count,
                  struct writer *out, penta_error *err);
 bool kblob_print_at(const penta_module *module, uint64_t pc, struct writer *out);
@@ -217,5 +218,5 @@ bool kblob_assemble_source(struct source *source, const penta_option *options, s
                            struct writer *out, struct findings *findings);
 void kblob_isa(const penta_visitor *visitor);
 
-/* The declaration below belongs to driver.c. */
+/* driver.c defines kblob_driver. */
 extern const struct driver kblob_driver;

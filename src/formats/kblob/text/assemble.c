@@ -1,4 +1,4 @@
-/* The assembler (KBLOB 4).
+/* The assembler of kernel blobs reads this language (KBLOB 4).
  *
  *     ; one instruction per line
  *     .extern buf                  names an address given by the option define, buf=0x...
@@ -9,7 +9,7 @@
  *     loop r1, 10                  version 2: blocks.c
  *     HALT
  *
- * Directives for everything else, so that every blob can be written as text and back:
+ * It has directives for everything else, so that every blob can be written as text and back:
  *     .header version[, flags[, magic]]     also allows a blob without instructions
  *     .fuelled                     version 2 with header flag 1
  *     .gap    "..." or hex         bytes between header and code

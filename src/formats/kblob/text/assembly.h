@@ -37,7 +37,7 @@ bool assembly_register(struct assembly *a, unsigned *number);
 /* Parses a register or a constant. For a constant *number is KBLOB_CONSTANT. */
 bool assembly_register_or_constant(struct assembly *a, unsigned *number, uint64_t *constant);
 
-/* The declarations below belong to blocks.c. */
+/* blocks.c defines the functions below. */
 /* Defines a label for the next instruction. */
 bool assembly_label(struct assembly *a, struct token name);
 /* Parses the target of the instruction that will be emitted next: a label or a number. */

@@ -1,6 +1,6 @@
-/* The interpreter (KBLOB 3). Nearly every access is in the same allocation as the access before.
- * So the bounds of that allocation are in local variables, and such an access costs one
- * subtraction and two compares. */
+/* The interpreter of kernel blobs (KBLOB 3) is in this file. Nearly every access is in the same
+ * allocation as the access before. So the bounds of that allocation are in local variables, and
+ * such an access costs one subtraction and two compares. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -68,7 +68,8 @@ void kblob_vm_init(struct kblob_vm *vm, const struct kblob_decoded *program, uin
     vm->memory = memory;
 }
 
-/* The memory around the last access. If the window is read-only, it is used only for reading. */
+/* A window is the memory around the last access. If it is read-only, it is used only for
+ * reading. */
 struct window {
     uint64_t base, size;
     uint8_t *bytes;

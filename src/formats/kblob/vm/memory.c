@@ -1,5 +1,5 @@
-/* Device memory: regions sorted by base, found by binary search. Bases come from a generator of
- * numbers, so they are the same in every run with the same seed. */
+/* Implements device memory: regions sorted by base, found by binary search. Bases come from a
+ * generator of numbers, so they are the same in every run with the same seed. */
 #include "kblob/vm/memory.h"
 #include "kblob/kblob.h"
 #include <stdlib.h>

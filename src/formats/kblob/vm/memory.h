@@ -1,6 +1,6 @@
-/* Device memory: allocations in a 48-bit address space. Addresses are looked up and never used
- * as pointers. The interpreter uses it for the option 'map', and the device under a lock of its
- * own. */
+/* Device memory consists of allocations in a 48-bit address space. Addresses are looked up and
+ * never used as pointers. The interpreter uses it for the option 'map', and the device under a
+ * lock of its own. */
 #pragma once
 #include "base/error.h"
 #include "base/writer.h"
