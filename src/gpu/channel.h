@@ -1,6 +1,6 @@
-/* Byte channels between host and device, over file descriptors or, in tests, over bytes in
- * memory. Each channel has a role, so that no side can send what only the other side may send. A
- * channel transfers whole messages: it continues short reads and writes. */
+/* Channels carry bytes between host and device, over file descriptors or, in tests, over bytes
+ * in memory. Each channel has a role, so that no side can send what only the other side may
+ * send. A channel transfers whole messages: it continues short reads and writes. */
 #pragma once
 #include "gpu/protocol.h"
 

@@ -1,9 +1,9 @@
-/* The messages between host and device, as bytes. No function here does I/O.
+/* These functions encode and decode the messages between host and device. They do no I/O.
  *
  *     request   command u32 | kernelId u32 | size u64 | ptr u64 | payload (of some commands)
  *     response  status u8 | size u64 | data (size bytes)
  *
- * One request, one response, strictly in order. DEVICE 5.2 describes the commands. Wait
+ * Each request has one response, strictly in order. DEVICE 5.2 describes the commands. Wait
  * uses two more fields: kernelId is a launch id (0: all tasks; WAIT_FENCE: none, the scheduler of
  * the deterministic modes runs what it can), ptr the newest launch id to wait for (0: any). */
 #pragma once

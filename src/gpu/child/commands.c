@@ -1,4 +1,4 @@
-/* The commands of the device. Each command has one function here. */
+/* Executes the commands of the device. Each command has one function here. */
 #include <stdlib.h>
 #include "gpu/child/device.h"
 

@@ -12,8 +12,8 @@
  *     shadow.c    the report of uninitialised reads
  *     events.c    the trace
  *
- * Instructions are atomic, because each runs under the lock. A guest address is looked up and never dereferenced, so that
- * no program can harm the device. */
+ * Instructions are atomic, because each runs under the lock. A guest address is looked up and
+ * never dereferenced, so that no program can harm the device. */
 #pragma once
 #include <pthread.h>
 #include <stdatomic.h>
@@ -26,7 +26,8 @@ struct kernel {
     uint32_t blob_size;
     uint8_t sha256[32];
     struct kblob_decoded *program; /* the decoded program, with a KBLOB_OP_END at its end */
-    /* Number of references from the table, from running tasks, and from records for reports. */
+    /* The table, running tasks, and records for reports refer to the kernel; this counts the
+     * references. */
     atomic_uint references;
 };
 
@@ -134,7 +135,7 @@ static inline bool device_deterministic(const struct device *d)
     return d->settings.mode != GPU_MODE_THREADS;
 }
 
-/* The declarations below belong to kernels.c. */
+/* kernels.c defines the functions below. */
 gpu_status kernels_register(struct device *d, uint32_t id, penta_bytes blob,
                             struct wire_refusal *refusal);
 struct kernel *kernels_find(const struct device *d, uint32_t id);
@@ -169,7 +170,7 @@ struct wire_task tasks_record(const struct task *task);
 void tasks_observe(struct device *d, uint32_t launch, uint32_t newest);
 uint32_t tasks_count_waited(struct device *d, uint32_t launch, uint32_t newest);
 
-/* The declarations below belong to threads.c. */
+/* threads.c defines the functions below. */
 bool lock_init(struct lock *l);
 void lock_fini(struct lock *l);
 void lock_host(struct device *d);
@@ -180,13 +181,13 @@ void threads_cancel(struct device *d,
                     uint32_t launch); /* launch 0 means all; returns when they have ended */
 void threads_join(struct device *d);  /* joins the threads whose tasks have ended */
 
-/* The declarations below belong to schedule.c. */
+/* schedule.c defines the functions below. */
 gpu_status serial_run(struct device *d, struct run *run);
 bool seeded_add(struct device *d, struct run *run);
 uint32_t seeded_wait(struct device *d, uint32_t launch, uint32_t newest, uint64_t ms);
 void seeded_cancel(struct device *d, struct run *run); /* `run` is NULL for all tasks */
 
-/* The declarations below belong to grid_check.c. */
+/* grid_check.c defines the functions below. */
 struct span { /* the bytes that an instruction accessed, from the first to the last */
     uint64_t from, last;
     uint32_t index;

@@ -1,5 +1,6 @@
-/* The program penta-device: the mock GPU. It uses the wire protocol on standard input and
- * output. --trace-fd N names an open descriptor for the trace. The library starts this program. */
+/* This is the program penta-device, the mock GPU. It uses the wire protocol on standard input
+ * and output. --trace-fd N names an open descriptor for the trace. The library starts this
+ * program. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* The kernels of a device. An id stands for a program that never changes. When an id is
+/* Keeps the kernels of a device. An id stands for a program that never changes. When an id is
  * registered again, later launches get the new program, and tasks keep the program they started
  * with. */
 #include <openssl/sha.h>

@@ -1,4 +1,4 @@
-/* A hash table of keys with open addressing. */
+/* Implements a hash table of keys with open addressing. */
 #include "gpu/child/key_set.h"
 #include <stdlib.h>
 

@@ -18,5 +18,5 @@ bool child_works(struct child *child);
 /* Closes the channel, waits `patience_ms` for the process to end by itself, and then kills it. */
 void child_end(struct child *child, uint64_t patience_ms);
 
-/* The main function of the device process. Returns the exit code. */
+/* This is the main function of the device process. It returns the exit code. */
 int child_main(int in, int out, int trace);

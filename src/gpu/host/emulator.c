@@ -1,4 +1,5 @@
-/* The host's side of a device: opens it, exchanges messages with it, and shuts it down. */
+/* Implements the host's side of a device: opens it, exchanges messages with it, and shuts it
+ * down. */
 #include "gpu/host/emulator.h"
 #include <stdio.h>
 #include <stdlib.h>

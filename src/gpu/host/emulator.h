@@ -1,4 +1,4 @@
-/* The host's side of a device: the struct that the files of this folder share. */
+/* The files of this folder share this struct, which is the host's side of a device. */
 #pragma once
 #include <pthread.h>
 #include "base/json/json_write.h"

@@ -63,7 +63,8 @@ bool device_script_on_args(struct script *s, gpu_status *status);
 bool device_script_on_task(struct script *s, gpu_status *status);
 bool device_script_on_faults(struct script *s, gpu_status *status);
 bool device_script_on_races(struct script *s, gpu_status *status);
-/* Adds the races that the device has found to those that are wanted: at the end, and before the device forgets them. */
+/* Adds the races that the device has found to those that are wanted: at the end, and before the
+ * device forgets them. */
 void device_script_keep_races(struct script *s);
 bool device_script_on_leaks(struct script *s, gpu_status *status);
 bool device_script_on_kernels(struct script *s, gpu_status *status);
