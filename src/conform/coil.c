@@ -1,4 +1,4 @@
-/* The forms of COIL vectors: valid and invalid instructions, sources with errors, single
+/* Runs the forms of COIL vectors: valid and invalid instructions, sources with errors, single
  * operations, programs, object listings and damaged objects. */
 #include "coil/coil.h"
 #include "base/writer.h"

@@ -1,5 +1,6 @@
-/* The internal parts of penta/conform.h. Every form of JSON vectors is a struct conform_form,
- * and its documents are recognised by their content. forms.def is the only list of forms. */
+/* Declares the internal parts of penta/conform.h. Every form of JSON vectors is a struct
+ * conform_form, and its documents are recognised by their content. forms.def is the only list of
+ * forms. */
 #pragma once
 #include "base/json/json_read.h"
 #include "penta/conform.h"

@@ -1,4 +1,5 @@
-/* Blocks of JAM: the functions that the forms of vectors share, and the steps of traces. */
+/* Has the functions that the forms of vectors with blocks of JAM share, and runs the steps of
+ * traces. */
 #include "conform/jam.h"
 #include "base/bytes.h"
 #include "base/number.h"

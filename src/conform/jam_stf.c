@@ -1,4 +1,4 @@
-/* State transition vectors of JAM: the accumulation of one block, with accounts as JSON. */
+/* Runs state transition vectors of JAM: the accumulation of one block, with accounts as JSON. */
 #include "base/bytes.h"
 #include "conform/jam.h"
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Kernel blob vectors: a blob, the expected verdict, and, for a valid blob, the results of
+/* Runs kernel blob vectors: a blob, the expected verdict, and, for a valid blob, the results of
  * running it in this process and on the device. */
 #include "conform/kblob.h"
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* The functions that the three files about kernel blob vectors share. */
+/* The three files about kernel blob vectors share these functions. */
 #pragma once
 #include "conform/trial.h"
 #include "gpu/host/emulator.h"

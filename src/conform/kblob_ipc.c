@@ -1,4 +1,4 @@
-/* Vectors of messages of the device protocol. Each message is checked with the encoder and
+/* Runs vectors of messages of the device protocol. Each message is checked with the encoder and
  * decoder alone and on a new device. */
 #include <poll.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* The three forms of PVM vectors: with steps, with members expected-*, and with block costs
+/* Runs the three forms of PVM vectors: with steps, with members expected-*, and with block costs
  * alone. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* The forms of TVMR vectors: programs with their final state, and collections of sources, images
- * and checksums. The forms are distinguished by the members of the document or of its first
- * case. */
+/* Runs the forms of TVMR vectors: programs with their final state, and collections of sources,
+ * images and checksums. The forms are distinguished by the members of the document or of its
+ * first case. */
 #include "base/codec/checksum.h"
 #include "base/bytes.h"
 #include "base/file/file.h"

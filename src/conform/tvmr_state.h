@@ -1,5 +1,5 @@
-/* The functions that the forms of TVMR vectors share: the comparison of a machine's state, and
- * reading parts of the JSON. */
+/* The forms of TVMR vectors share these functions, which compare a machine's state and read
+ * parts of the JSON. */
 #pragma once
 #include "conform/trial.h"
 #include "tvmr/vm/vm.h"
@@ -17,7 +17,7 @@ void trial_number(struct trial *t, const struct json_object *v, const char *what
 /* Compares registers, pc and all other state of the machine with "expect". */
 void trial_state(struct trial *t, struct tvmr_vm *vm, const struct json_object *expect);
 
-/* The declarations below belong to tvmr_json.c. */
+/* tvmr_json.c defines the functions below. */
 /* Reads a list of numbers that fit an i32 into a new array, which the caller frees. Returns NULL
  * if it is not such a list. */
 int32_t *trial_number_list(const struct json_object *list, size_t *count);
