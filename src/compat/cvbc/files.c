@@ -1,4 +1,4 @@
-/* The functions about statuses, reports, keys, files and the contents of files. */
+/* Implements the functions about statuses, reports, keys, files and the contents of files. */
 #include "compat/cvbc/handles.h"
 #include <string.h>
 #include "penta/debug.h"

@@ -1,5 +1,5 @@
-/* The functions cockpit_vm_*: the machine with its simulated board, and the callbacks that
- * observe it. */
+/* Implements the functions cockpit_vm_*: the machine with its simulated board, and the callbacks
+ * that observe it. */
 #include "compat/cvbc/handles.h"
 #include <stdatomic.h>
 #include <stdio.h>
