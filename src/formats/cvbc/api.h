@@ -1,4 +1,4 @@
-/* Declarations that the files share which implement include/penta/cvbc.h. */
+/* The files that implement include/penta/cvbc.h share these declarations. */
 #pragma once
 #include "cvbc/format/build.h"
 #include "penta/cvbc.h"

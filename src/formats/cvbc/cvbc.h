@@ -1,4 +1,5 @@
-/* CockpitVM bytecode containers (CVBC 1): signed, sealed and compressed programs for small boards.
+/* CockpitVM bytecode containers (CVBC 1) are signed, sealed and compressed programs for small
+ * boards.
  *
  *     header (64) | metadata | security | programs | bytecode | debug
  *
@@ -10,13 +11,15 @@
  *                decoded: bytecode (16) | instructions (4 each) | strings {u32 length, text, NUL}
  *     debug      debug (24) | symbols | lines | variables
  *
- * All numbers are little-endian. penta writes sections at multiples of 4 and in the order above. It reads sections
- * anywhere after the header, when they do not overlap. The signature covers the whole file, with the two CRCs and the
- * signature itself as zeros; the AEAD covers the stored bytecode.
+ * All numbers are little-endian. penta writes sections at multiples of 4 and in the order above.
+ * It reads sections anywhere after the header, when they do not overlap. The signature covers the
+ * whole file, with the two CRCs and the signature itself as zeros; the AEAD covers the stored
+ * bytecode.
  *
  * Reading goes from the outside in: verify.c checks the container; verify_protection.c the
- * signature, then the cipher, then DEFLATE; program.c parses the program, verify_program.c checks it.
- * Bytes are decoded only when they are needed, and only after their protection was checked. */
+ * signature, then the cipher, then DEFLATE; program.c parses the program, verify_program.c
+ * checks it. Bytes are decoded only when they are needed, and only after their protection was
+ * checked. */
 #pragma once
 #include "base/arena.h"
 #include "base/thread/lock.h"
@@ -231,7 +234,7 @@ static inline uint64_t cvbc_offset(const struct cvbc_module *m, const uint8_t *p
     return (uint64_t)(p - m->base.file.data);
 }
 
-/* The declarations below belong to container.c. */
+/* container.c defines the functions below. */
 int cvbc_probe(penta_bytes file, struct writer *evidence);
 penta_module *cvbc_parse(penta_bytes file, const penta_option *options, size_t count,
                          penta_error *err);
@@ -313,7 +316,7 @@ bool cvbc_variable_next(penta_bytes table, size_t *pos, struct cvbc_variable *ou
  * are unknown. */
 bool cvbc_line_of(const struct cvbc_module *m, uint64_t pc, penta_bytes *file, uint32_t *line);
 
-/* The declarations below belong to verify.c. */
+/* verify.c defines the functions below. */
 void cvbc_check_quick(const struct cvbc_module *m, struct findings *f);
 void cvbc_check_full(const struct cvbc_module *m,
                      struct findings *f); /* includes the quick check */
@@ -358,7 +361,7 @@ bool cvbc_derive(const struct cvbc_sealing *s, const struct cvbc_secret *secret,
                  const uint8_t nonce[12], uint64_t iterations_max, uint8_t key[32],
                  penta_error *err);
 
-/* The declarations below belong to describe.c. */
+/* describe.c defines the functions below. */
 void cvbc_describe(const penta_module *module, const penta_visitor *visitor);
 void cvbc_info(const penta_module *module, const penta_visitor *visitor);
 const char *cvbc_protection(const penta_module *module, uint64_t offset, uint64_t *end);
@@ -366,7 +369,7 @@ const char *cvbc_protection(const penta_module *module, uint64_t offset, uint64_
  * the encryption does not cover (CVBC 8.9). *warning gets the warning. */
 bool cvbc_sealed_only(const struct cvbc_module *m, penta_error *warning);
 
-/* The declarations below belong to print.c and assemble.c. */
+/* print.c and assemble.c define the functions below. */
 bool cvbc_print(const penta_module *module, const penta_option *options, size_t count,
                 struct writer *out, penta_error *err);
 bool cvbc_print_at(const penta_module *module, uint64_t pc, struct writer *out);

@@ -1,7 +1,7 @@
-/* The structs and functions that the files of the compiler share. A sketch becomes words
- * (text/), then a tree with types (parse/, by the rules of tree/operators.c), then instructions
- * (code/): places of variables, code, a file. compile.c runs all of it; library/ has functions
- * that are written in the language of sketches. */
+/* The files of the compiler share these structs and functions. A sketch becomes words (text/),
+ * then a tree with types (parse/, by the rules of tree/operators.c), then instructions (code/):
+ * places of variables, code, a file. compile.c runs all of it; library/ has functions that are
+ * written in the language of sketches. */
 #pragma once
 #include "cvbc/compile/compile.h"
 #include "cvbc/compile/text/lexer.h"
@@ -145,7 +145,7 @@ void scope_find_functions(struct compiler *c, size_t from, bool library);
 struct function *scope_library(struct compiler *c, const char *name);
 void scope_want(struct compiler *c, struct function *f); /* records that the function is called */
 
-/* The declarations below belong to types_read.c. */
+/* types_read.c defines the functions below. */
 struct specifiers { /* the words before a declared name */
     const struct type *type;
     bool is_static, is_typedef, is_constant;
@@ -168,7 +168,7 @@ bool compiler_refused(struct compiler *c, const struct word *w);
 void compiler_type_words(struct suggest *near);
 const struct type *type_pointer_to(struct compiler *c, const struct type *of);
 
-/* The declarations below belong to declarations.c. */
+/* declarations.c defines the functions below. */
 bool compiler_top_level(struct compiler *c);
 /* Appends the declarations to a block. */
 bool compiler_local_declaration(struct compiler *c, size_t scope, struct node *block);
@@ -176,10 +176,10 @@ bool compiler_parse_body(struct compiler *c, struct function *f, struct paramete
 /* Reads a function whose declaration begins at a word: only its head, or all of it if `body` is
  * true. */
 bool compiler_function_at(struct compiler *c, size_t word, bool body);
-/* The declaration below belongs to initialisers.c. */
+/* initialisers.c defines the function below. */
 bool compiler_initialise(struct compiler *c, struct symbol *s);
 
-/* The declarations below belong to statements.c. */
+/* statements.c defines the functions below. */
 bool compiler_block(struct compiler *c, struct node *block);
 void compiler_recover(struct compiler *c); /* skips to the end of a statement */
 void node_add(struct compiler *c, struct node *to, struct node *item);
@@ -193,7 +193,7 @@ bool compiler_constant_expression(struct compiler *c, uint32_t *value);
 bool compiler_literal(struct compiler *c, penta_bytes *text); /* reads adjacent strings as one */
 bool compiler_declares(struct compiler *c); /* tells whether a declaration begins here */
 
-/* The declarations below belong to calls.c. */
+/* calls.c and printing.c define the functions below. */
 struct node *compiler_call(struct compiler *c, const struct word *name);
 struct node *call_host(struct compiler *c, const char *function, const struct word *name,
                        struct node *a, struct node *b);
@@ -238,7 +238,7 @@ struct node *node_helper(struct compiler *c, const char *name, const struct type
 bool node_has_place(const struct node *n);
 bool node_is_known(const struct node *n);
 
-/* The declaration below belongs to layout.c. */
+/* layout.c defines the function below. */
 void compiler_layout(struct compiler *c);
 
 /* code.c emits instructions. */
@@ -255,7 +255,7 @@ void code_printf(struct compiler *c, penta_bytes text, uint32_t count);
 uint32_t code_text_address(struct compiler *c, penta_bytes text);
 void code_frame_load(struct compiler *c, int32_t word);
 void code_frame_store(struct compiler *c, int32_t word);
-/* The declarations below belong to code_places.c. */
+/* code/places.c defines the functions below. */
 struct place {
     enum { PLACE_SLOT, PLACE_FRAME, PLACE_ARRAY, PLACE_MEMORY } kind;
     uint32_t array;
@@ -269,34 +269,34 @@ void code_address(struct compiler *c, const struct node *n);
 void code_load(struct compiler *c, const struct place *p);
 /* Stores the word that is below the index or address, and removes both from the stack. */
 void code_store(struct compiler *c, const struct place *p);
-/* The declarations below belong to code_values.c. */
+/* code/values.c defines the functions below. */
 void code_value(struct compiler *c, const struct node *n);
 void code_bound(struct compiler *c, const struct type *from, const struct type *to);
 void code_effects(struct compiler *c, const struct node *n); /* leaves nothing on the stack */
 void code_assign(struct compiler *c, const struct node *n, bool wanted);
-/* The declarations below belong to code_records.c. */
+/* code/records.c defines the functions below. */
 void code_record_assign(struct compiler *c, const struct node *n, bool wanted);
 void code_record_value(struct compiler *c, const struct node *n);
 void code_string_release(struct compiler *c); /* used for Strings instead of POP */
 bool code_string_owned(const struct node *n);
 void code_string_assign(struct compiler *c, const struct node *n, bool wanted);
 void code_string_value(struct compiler *c, const struct node *n, bool owned);
-/* The declarations below belong to code_calls.c. */
+/* code/calls.c defines the functions below. */
 void code_calls(struct compiler *c, const struct node *n);
 void code_print(struct compiler *c, const struct node *n);
-/* The declarations below belong to code_statements.c. */
+/* code/statements.c defines the functions below. */
 void code_statement(struct compiler *c, const struct node *n);
 void code_declare(struct compiler *c, const struct symbol *s);
 void code_function(struct compiler *c, struct function *f);
-/* The declaration below belongs to code_memory.c. */
+/* code/memory.c defines the function below. */
 void code_memory(struct compiler *c);
 
 /* start.c makes the function with which the machine starts. */
 void compiler_start(struct compiler *c);
-/* The declaration below belongs to output.c. */
+/* output.c defines the function below. */
 void compiler_output(struct compiler *c, struct cvbc_build *b, struct writer *debug);
 
-/* library.c, library_float.c and library_string.c have the source text of the library. */
+/* library/base.c, library/float.c and library/string.c have the source text of the library. */
 extern const char *const cvbc_library_base, *const cvbc_library_float, *const cvbc_library_string;
 /* These are the names of the calls that are not in the library; the list ends with NULL. */
 extern const char *const compiler_call_names[];

@@ -141,7 +141,7 @@ struct cvbc_sizes {
 void cvbc_build_header(const struct cvbc_build *b, uint8_t flags, struct cvbc_sizes sizes,
                        uint8_t out[cvbc_header_bytes]);
 
-/* The declarations below belong to declare.c. */
+/* declare.c and build.c define the functions below. */
 struct cvbc_declaring {
     const struct cvbc_board *board;     /* the target, or NULL */
     const struct cvbc_program *program; /* set if the build has an image and no code, else NULL */

@@ -1,5 +1,5 @@
-/* Programs older than the container (CVBC 17). Their five layouts are distinguished by their
- * contents. */
+/* Programs older than the container have five layouts (CVBC 17), which are distinguished by
+ * their contents. */
 #pragma once
 #include "cvbc/format/build.h"
 

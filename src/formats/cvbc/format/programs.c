@@ -1,7 +1,7 @@
-/* Containers with several programs (CVBC 21). The first program is the file itself. The others
- * are whole containers after the security section, and the directory at the end of the metadata
- * names them. The digests in the directory connect the other programs to the metadata, and so to
- * the digests, the cipher and the signature of the file. */
+/* Handles containers with several programs (CVBC 21). The first program is the file itself. The
+ * others are whole containers after the security section, and the directory at the end of the
+ * metadata names them. The digests in the directory connect the other programs to the metadata,
+ * and so to the digests, the cipher and the signature of the file. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* The commands seal and open: they rewrite a file with its bytecode encrypted or decrypted. */
+/* Implements the commands seal and open, which rewrite a file with its bytecode encrypted or
+ * decrypted. */
 #include <string.h>
 #include "base/bytes.h"
 #include "cvbc/format/build.h"

@@ -1,4 +1,4 @@
-/* The rules of a program (CVBC 12): operands in range, and the depth of the stack at each
+/* Checks the rules of a program (CVBC 12): operands in range, and the depth of the stack at each
  * instruction.
  *
  *  Depths are counted for each function: from 0 at the entry of the program, and from 1, for the
@@ -156,7 +156,7 @@ static void verify_program_locals(struct analysis *a, struct function *fn, size_
     /* `depth` is the number of words in the frame. The operand counts words from the top of the
      * frame down; the lowest word is the return index. */
     bool main = fn == a->functions, store = in.opcode == CVBC_OP_STORE_LOCAL;
-    /* Above 0 for a word in the frame of the caller. */
+    /* This number is above 0 for a word in the frame of the caller. */
     int32_t below = (int32_t)in.immediate - depth + 1;
     if (below > 0 && main) {
         verify_program_report(a, CVBC_STACK_UNDERFLOW, i, 2, "depth %u, the stack holds %u words",

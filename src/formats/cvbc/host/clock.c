@@ -1,5 +1,5 @@
-/* The clock of the simulated board. It also skips loops that only wait, and keeps a run in step
- * with real time.
+/* Implements the clock of the simulated board, which also skips loops that only wait, and keeps
+ * a run in step with real time.
  *
  *  A loop waits if the machine comes back to a call in the same state, and all calls in between
  * only read time and pins. Each round of such a loop gets the same answers until the next

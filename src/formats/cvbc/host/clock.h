@@ -1,4 +1,4 @@
-/* The clock of the simulated board (CVBC 14.3). Delays advance it, and so does every instruction
+/* The simulated board has a clock (CVBC 14.3). Delays advance it, and so does every instruction
  * that the machine executes. */
 #pragma once
 #include <stdatomic.h>

@@ -1,4 +1,5 @@
-/* The assembler (CVBC 15). The comment in print.c shows the grammar by example. */
+/* The assembler of CVBC reads the text form (CVBC 15). The comment in print.c shows the grammar
+ * by example. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"

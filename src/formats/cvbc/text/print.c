@@ -1,4 +1,4 @@
-/* The disassembler. The text has the order of the file's contents:
+/* The disassembler prints the text form. The text has the order of the file's contents:
  *
  *     .header  field=value ...     what the assembler would not compute by itself
  *     .target  field=value ...     the core metadata
@@ -12,10 +12,11 @@
  *     .programs first_name="main"  with several programs; then each of the others:
  *     .program "blink"             the text of its container, up to the next .program
  *
- * A directive prints only the fields that differ from what assembling without them would give; the stages of the
- * builder compute that here. Contents that have no such form are printed as hex:
- * .metadata, .security_raw and .debug a whole section, .stored the bytecode section as it is stored,
- * .bytes what lies between and after the sections, .container a damaged container of a program. */
+ * A directive prints only the fields that differ from what assembling without them would give;
+ * the stages of the builder compute that here. Contents that have no such form are printed as
+ * hex: .metadata, .security_raw and .debug a whole section, .stored the bytecode section as it
+ * is stored, .bytes what lies between and after the sections, .container a damaged container of
+ * a program. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* The interpreter: decoded instructions, a stack in memory, and one loop in several forms
- * (loop.h). */
+/* The interpreter executes decoded instructions. It has a stack in memory, and one loop in
+ * several forms (loop.h). */
 #include <string.h>
 #include "core/dispatch.h"
 #include "core/structure/counts.h"

@@ -1,4 +1,4 @@
-/* The machine (CVBC 13): an operand stack, 64 variables, 16 arrays, and a budget. It stops at
+/* The machine (CVBC 13) has an operand stack, 64 variables, 16 arrays, and a budget. It stops at
  * host calls. */
 #pragma once
 #include "cvbc/cvbc.h"
@@ -74,7 +74,7 @@ struct cvbc_vm {
     uint64_t executed, budget;
     /* ended: the program has ended by HALT, by RET or after its last instruction. */
     bool proved, waiting, final, at_break, ended;
-    /* True if the program continued after its last instruction. */
+    /* This is true if the program continued after its last instruction. */
     bool ran_off;
     bool fused; /* true if the code has operations of fused.def */
     uint8_t error;
@@ -101,7 +101,7 @@ struct cvbc_depths { /* the result of cvbc_stack_depths */
 
 static inline struct cvbc_vm *cvbc_vm(penta_vm *vm) { return (struct cvbc_vm *)vm; }
 
-/* The declarations below belong to interp.c. */
+/* interp.c defines the functions below. */
 void cvbc_vm_run(penta_vm *vm, uint64_t fuel, penta_stop *stop);
 /* Tells whether the instruction at the pc, with the arguments in the machine, uses more than the
  * file declares (CVBC 14.5), and stores the reason. */

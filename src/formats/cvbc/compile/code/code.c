@@ -123,7 +123,7 @@ void code_printf(struct compiler *c, penta_bytes text, uint32_t count)
 }
 
 /* Returns the address of a literal whose characters are read. Such addresses come after those of
- * the memory; code_memory.c makes the code that reads them. */
+ * the memory; code/memory.c makes the code that reads them. */
 uint32_t code_text_address(struct compiler *c, penta_bytes text)
 {
     enum { FIRST = 2048, LOOK_BACK = 256 };

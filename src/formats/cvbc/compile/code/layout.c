@@ -41,7 +41,7 @@ static void layout_collect(struct layout *l)
         struct symbol *s = c->lasting[i];
         if ((s->known && !s->addressed) || s->kind != SYMBOL_VARIABLE) continue;
         if (layout_is_literal(s)) {
-            s->known = true; /* code_values.c uses the address of the text. */
+            s->known = true; /* code/values.c uses the address of the text. */
             continue;
         }
         if (layout_is_scalar(s) && !s->addressed && c->slots < CVBC_GLOBALS) {

@@ -1,6 +1,6 @@
 /* Finds the places of the parts of objects, and emits the instructions that read and write them.
  * The machine reaches slots, words of the frame and elements of one array directly. Objects that
- * only a pointer reaches need two functions that choose the array (code_memory.c). */
+ * only a pointer reaches need two functions that choose the array (code/memory.c). */
 #include "cvbc/compile/compiler.h"
 
 struct place code_place_of(const struct symbol *s, uint32_t word)

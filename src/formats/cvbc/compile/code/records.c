@@ -1,5 +1,5 @@
 /* Makes instructions for values of several words, which are structs, and for Strings. The word
- * of a String is the address of its characters (library_string.c), which have a count of their
+ * of a String is the address of its characters (library/string.c), which have a count of their
  * holders: whoever makes or keeps a String must release it. A value that a variable keeps
  * holding is borrowed, and needs no release. */
 #include "cvbc/compile/compiler.h"

@@ -1,4 +1,4 @@
-/* Output of a sketch: Serial and printf. */
+/* These functions read the output of a sketch: Serial and printf. */
 #pragma once
 #include "cvbc/compile/compiler.h"
 

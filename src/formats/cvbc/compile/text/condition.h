@@ -1,4 +1,5 @@
-/* The expression of an #if (CVBC 16.3): the operators of C over integers, and `defined`. */
+/* Computes the expression of an #if (CVBC 16.3), which has the operators of C over integers, and
+ * `defined`. */
 #pragma once
 #include "cvbc/compile/text/lexer.h"
 

@@ -1,4 +1,5 @@
-/* The words of a sketch. All words of a text are read at once, because the parser looks ahead. */
+/* The lexer splits a sketch into words. All words of a text are read at once, because the parser
+ * looks ahead. */
 #pragma once
 #include "base/arena.h"
 #include "base/error.h"
@@ -9,8 +10,8 @@ struct word {
     enum word_kind kind;
     uint32_t offset, size;
     uint32_t line; /* number of the line, counted from 1 */
-    /* The value of a WORD_NUMBER, the bits of a WORD_REAL, or the characters of a WORD_SIGN, the
-     * first one in the low byte. */
+    /* This is the value of a WORD_NUMBER, the bits of a WORD_REAL, or the characters of a
+     * WORD_SIGN, the first one in the low byte. */
     uint32_t value;
     bool is_unsigned, is_char; /* for WORD_NUMBER: 5u or a number beyond 2^31; 'a' */
     bool first;                /* true for the first word of a line */

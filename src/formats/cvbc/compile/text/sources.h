@@ -1,5 +1,5 @@
-/* The texts of a sketch: the sketch itself and the headers in its folder that it includes, one
- * after the other in one text. */
+/* The texts of a sketch are the sketch itself and the headers in its folder that it includes,
+ * one after the other in one text. */
 #pragma once
 #include "base/writer.h"
 

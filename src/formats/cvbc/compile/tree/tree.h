@@ -1,6 +1,6 @@
-/* The tree of a sketch: expressions with their types, and statements. The parser makes it,
- * operators.c checks it and computes constants while it is made, layout.c gives places to the
- * variables, and code_*.c makes instructions from it. */
+/* The tree of a sketch consists of expressions with their types, and of statements. The parser
+ * makes it, operators.c checks it and computes constants while it is made, layout.c gives places
+ * to the variables, and the files of code/ make instructions from it. */
 #pragma once
 #include "cvbc/compile/tree/types.h"
 
@@ -27,7 +27,8 @@ enum node_kind {
     NODE_CALL_AT, /* (*a)(items) */
     NODE_HOST,    /* the host instruction `opcode` with the arguments `items` */
     NODE_PRINT,   /* prints `text` with `items`, by PRINTF */
-    /* Address of the first word of the memory for Strings; flag: of the word after the last. */
+    /* NODE_HEAP is the address of the first word of the memory for Strings; with flag, of the
+     * word after the last. */
     NODE_HEAP,
 
     STATE_BLOCK,   /* a block with the statements `items` */
@@ -109,7 +110,7 @@ struct function {
     size_t word;       /* index of the word where its declaration begins */
     uint32_t offset, index, label, entry, end;
     uint32_t parameter_words, result_words;
-    /* Number of words of its locals: the most at any time, and those of the open scopes. */
+    /* These count the words of its locals: the most at any time, and those of the open scopes. */
     uint32_t frame, frame_now;
     /* This many locals have the type String; their words come after the others. */
     uint32_t strings;

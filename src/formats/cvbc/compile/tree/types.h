@@ -1,6 +1,6 @@
-/* The types of a sketch. Every scalar is one word of the machine, whatever its type; sizeof
- * counts bytes as C does. Types are made once in the arena of the compilation and never changed,
- * except that a record is completed later. */
+/* This file has the types of a sketch. Every scalar is one word of the machine, whatever its
+ * type; sizeof counts bytes as C does. Types are made once in the arena of the compilation and
+ * never changed, except that a record is completed later. */
 #pragma once
 #include "penta/penta.h"
 
@@ -23,7 +23,8 @@ struct type {
     const struct type *of; /* what a pointer points to, an array contains, or a function returns */
     /* An array has this many elements, or 0 if the initialiser decides the number. */
     uint32_t count;
-    /* Number of types inside of each other, which limits the recursion over it. */
+    /* This is the number of types inside of each other, which limits the recursion over the
+     * type. */
     uint16_t depth;
     struct record *record;
     const struct type **parameters;

@@ -3,7 +3,7 @@
 #include "base/long_work.h"
 #include "cvbc/cvbc.h"
 
-/* The numbers from low to high. Below 64 only those are in the range whose bits are set. */
+/* A range has the numbers from low to high; below 64 it has only those whose bits are set. */
 struct cvbc_range {
     int64_t low, high;
     uint64_t bits; /* 0 unless low is at least 0 and high below 64 */
