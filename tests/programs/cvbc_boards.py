@@ -184,7 +184,26 @@ def test_targets_that_lack_something():
         done = penta_text("compile", "ad.ino", "--target", board, "-o", "ad.cvbc")
         expect(done.returncode == (1 if says else 0) and (not says or says in done.stderr), f"{board}: {done.stderr}")
     done = compiled("serial", "void setup() { pinMode(1, OUTPUT); Serial.println(1); }\nvoid loop() {}\n", "--target", "atmega328p")
-    expect(done.returncode == 1 and "pin 1 of atmega328p is D1, where UART 1 prints" in done.stderr, done.stderr)
+    expect(done.returncode == 1 and "pin 1 of atmega328p is D1, TX of UART 1" in done.stderr, done.stderr)
+    # Every pin of a bus that is used, for compile and board check.
+    for board, pin, uses, says in (("atmega328p", 0, "Serial.println(1)", "D0, RX of UART 1"), ("atmega328p", 13, "SPI.transfer(1)", "B5, SCK of SPI 1"),
+                                   ("atmega328p", 18, "Wire.beginTransmission(1)", "C4, SDA of I2C 1"), ("atmega328p", 13, "Serial.println(1)", None)):
+        source = f"#include <Wire.h>\n#include <SPI.h>\nvoid setup() {{ pinMode({pin}, OUTPUT); {uses}; }}\nvoid loop() {{}}\n"
+        done = compiled("bus", source, "--target", board)
+        expect(done.returncode == (1 if says else 0) and (not says or says in done.stderr) and done.stderr.count("error[") == (1 if says else 0), done.stderr)
+        compiled("bus", source)
+        done = penta_text("board", "check", "--board", board, "bus.cvbc")
+        expect(done.returncode == (1 if says else 0) and (not says or says in done.stderr) and done.stderr.count("error[") == (1 if says else 0), done.stderr)
+    done = compiled("irq", "void h() {}\nvoid setup() { attachInterrupt(4, h, RISING); }\nvoid loop() {}\n", "--target", "atmega328p")
+    expect(done.returncode == 1 and "D4 of atmega328p is not an interrupt input" in done.stderr, done.stderr)
+    expect(compiled("irq", "void h() {}\nvoid setup() { attachInterrupt(4, h, RISING); }\nvoid loop() {}\n", "--target", "rp2040").returncode == 0, "any pin of others")
+    # A pin that is not known must at least be one that the board can have.
+    source = "void setup() { Serial.begin(9600); }\nvoid loop() { analogRead(Serial.read()); }\n"
+    for extra, says in ((["--any-pin", "--target", "fe310"], "needs the feature ADC"), (["--any-pin", "--target", "atmega328p"], None), (["--target", "atmega328p"], "is not known")):
+        done = compiled("any", source, *extra)
+        expect(done.returncode == (1 if says else 0) and (not says or says in done.stderr), done.stderr)
+    compiled("any", source, "--any-pin")
+    expect("needs the feature ADC" in penta_text("board", "check", "--board", "fe310", "any.cvbc").stderr, "board check of any pin")
     # The same of a file that declares nothing, and of one for no board.
     expect(penta_text("compile", "ad.ino", "-o", "ad.cvbc").returncode == 0, "for no board")
     for command in (["board", "check"], ["validate"]):
@@ -243,7 +262,7 @@ def test_board_files():
     for line, says in (("speed = 4", "line 5: not a field of a board: 'speed'"), ("pin = 20 A1", "logical pins are 0 to 19, not '20'"),
                        ("spi", "line 5: a line is key = value, not 'spi'"), ("ports = 3", "said twice: 'ports'"), ("ram_kb = much", "a bad value: 'much'"),
                        ("ram_kb = 4294967296", "a bad value"), ("pin = 1", "a place is a port and a number"), ("pin = 1 7", "as C13, not '7'"),
-                       ("pin = 1 A1 dac=1", "of a pin are adc=N, pwm=N.N and af=N, not 'dac=1'"), ("pin = 1 A1 pwm=1", "not 'pwm=1'"),
+                       ("pin = 1 A1 dac=1", "of a pin are adc=N, pwm=N.N, af=N and interrupt=N, not 'dac=1'"), ("pin = 1 A1 pwm=1", "not 'pwm=1'"),
                        ("pin = 1 A1\npin = 1 A2", "line 6: there is already a pin '1'"), ("pin = 1 C1", "pin 1 is C1, of 2 ports of 8 pins"),
                        ("uart = 1 A1", "a place is a port"), ("uart = 2 A1 A2", "uart 2, of 1"), ("uart = 0 A1 A2", "counted from 1"),
                        ("uart = 1 A1 A2 A3", "that is too much: 'A3'"), ("uart = 1 A1 A8", "uart 1 is at A8"), ("pins = 8", "said twice"),

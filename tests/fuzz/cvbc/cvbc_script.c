@@ -8,13 +8,22 @@
 #include "penta/session_struct.h"
 
 static const char program[] =
+    ".target target_features=0x2f uart_instances_mask=0x1 i2c_instances_mask=0x1 "
+    "spi_instances_mask=0x1 adc_channels_mask=0xff\n"
+    ".dependency \"cvbc\" min_version_major=1 min_version_minor=3 required_features=3 "
+    "compatibility_level=abi criticality=enforced\n"
     ".string \"%u %d %d\\n\"\n"
+    "PUSH 5\n PUSH 7\n PUSH 1\n ATTACH\n PUSH 6\n PUSH 8\n PUSH 0\n ATTACH\n"
+    "PUSH 10\n PUSH 1\n PIN_MODE\n"
     "again: PUSH 2\n DIGITAL_READ\n JMP_TRUE high\n"
     "PUSH 3\n ANALOG_READ\n PUSH 600\n GT_S\n JMP_FALSE again\n"
     "high: MICROS\n PUSH 2\n DIGITAL_READ\n PUSH 3\n ANALOG_READ\n PUSH 3\n PRINTF 0\n"
-    "MILLIS\n STORE_GLOBAL 0\n"
+    "MICROS\n TAKE\n PUSH 0\n PUSH 1\n SPI_TRANSFER\n PUSH 3\n PRINTF 0\n"
+    "PUSH 0\n PUSH 104\n I2C_BEGIN\n PUSH 0\n PUSH 16\n I2C_WRITE\n PUSH 0\n I2C_END\n"
+    "PUSH 0\n PUSH 104\n PUSH 2\n I2C_REQUEST\n PUSH 0\n I2C_READ\n PUSH 3\n PRINTF 0\n"
+    "PUSH 50\n WAIT\n MILLIS\n STORE_GLOBAL 0\n"
     "wait: MILLIS\n LOAD_GLOBAL 0\n SUB\n PUSH 20\n LT_S\n JMP_FALSE again\n"
-    "PUSH 4\n DIGITAL_READ\n JMP_FALSE wait\n JMP again\n";
+    "PENDING\n JMP_TRUE again\n PUSH 4\n DIGITAL_READ\n JMP_FALSE wait\n JMP again\n";
 
 static bool run_script(const penta_module *module, const char *path, const char *hz, bool plain,
                        struct writer *out)

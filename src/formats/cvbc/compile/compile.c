@@ -236,6 +236,7 @@ static void compile_sketch(struct compiler *c, struct cvbc_build *b, struct writ
     compile_library(c);
     if (!c->errors && !c->findings->errors) compiler_layout(c);
     if (c->errors || c->findings->errors || compiler_over(c)) return;
+    compiler_handlers(c);
     compiler_output(c, b, debug);
 }
 
@@ -264,7 +265,8 @@ static void compile_text(struct compiler *c, penta_bytes text, struct cvbc_build
     penta_error err = {0};
     if (text.size >= UINT32_MAX / 4)
         error_at(&err, BASE_LIMIT, 0, "a source of 1 GiB or more");
-    else if (sources_read(&c->sources, text, c->how->folder, &err) && compile_read(c, &err))
+    else if (sources_read(&c->sources, text, c->how->folder, &err) && compile_read(c, &err) &&
+             !c->sources.lacking) /* Otherwise the names of the header would all be errors. */
         compile_sketch(c, b, debug);
     if (c->failed || b->code.failed || debug->failed)
         error_at(&err, BASE_MEMORY, 0, "no memory to compile");

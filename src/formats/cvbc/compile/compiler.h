@@ -80,6 +80,8 @@ struct compiler {
     /* Pointers reach this memory: LINE_WORDS words of each array, from array `memory_first` to
      * the last one. */
     bool memory, strings_used;
+    bool interrupts;    /* true if the sketch attaches a handler */
+    bool portable_told; /* true if it was reported that an instruction is not portable */
     /* True if a pointer may read numbers with another sign than they were written with. */
     bool mixed;
     uint32_t slots, arrays, array_words[CVBC_ARRAYS], memory_first, memory_words, heap_first;
@@ -196,11 +198,21 @@ bool compiler_declares(struct compiler *c); /* tells whether a declaration begin
 /* calls.c and printing.c define the functions below. */
 struct node *compiler_call(struct compiler *c, const struct word *name);
 struct node *call_host(struct compiler *c, const char *function, const struct word *name,
-                       struct node *a, struct node *b);
+                       struct node *const *values, uint32_t count);
+/* Makes a call of a function of the library. `name` is the name for messages. */
+struct node *compiler_library_call(struct compiler *c, const char *function,
+                                   const struct word *name, struct node *const *values,
+                                   uint32_t count);
 struct node *compiler_method(struct compiler *c, struct node *object, const struct word *name);
 /* Tells whether a word is an object such as Serial or Serial1. */
 bool compiler_is_object(struct compiler *c, const struct word *w);
 struct node *compiler_object_method(struct compiler *c, const struct word *object);
+
+/* busses.c reads the methods of Wire and SPI. */
+bool busses_is(const struct compiler *c, const struct word *w);
+struct node *busses_method(struct compiler *c, const struct word *object);
+/* Reads values in parentheses, ( a, b ). It is an error if there are more than `most`. */
+bool compiler_values(struct compiler *c, struct node **values, uint32_t most, uint32_t *count);
 
 /* operators.c checks expressions and makes their nodes. */
 struct node *node_new(struct compiler *c, enum node_kind kind, uint32_t offset);
@@ -293,6 +305,12 @@ void code_memory(struct compiler *c);
 
 /* start.c makes the function with which the machine starts. */
 void compiler_start(struct compiler *c);
+/* interrupts.c makes the calls of handlers (CVBC 16.5.0.3). compiler_handlers marks the functions
+ * that handlers may call. code_poll makes code that calls a handler if there was an edge.
+ * code_delay makes a delay that handlers interrupt; it returns false if there are none. */
+void compiler_handlers(struct compiler *c);
+void code_poll(struct compiler *c);
+bool code_delay(struct compiler *c, const struct node *n);
 /* output.c defines the function below. */
 void compiler_output(struct compiler *c, struct cvbc_build *b, struct writer *debug);
 

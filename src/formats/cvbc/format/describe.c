@@ -384,7 +384,9 @@ static void info_declarations(const struct cvbc_module *m, const penta_visitor *
     cvbc_declared_read(&m->meta, &d);
     describe_bool(v, "enforced", d.enforced);
     describe_bool(v, "any_pin", d.any_pin);
-    describe_word(v, "uarts", d.uarts);
+    describe_word(v, "uarts", d.busses[CVBC_BUS_UART]);
+    describe_word(v, "i2cs", d.busses[CVBC_BUS_I2C]);
+    describe_word(v, "spis", d.busses[CVBC_BUS_SPI]);
     describe_word(v, "adc_channels", d.channels);
     describe_uint(v, "stack_words", m->meta.core.max_stack_depth_words);
     describe_uint(v, "heap_bytes", m->meta.core.max_heap_bytes);

@@ -1,45 +1,14 @@
-/* The simulated board (CVBC 14): pins, a clock, inputs, serial ports, and printf. clock.c has
- * the clock. The board 'trace' prints a line for every event. */
+/* The simulated board (CVBC 14): pins, inputs, serial ports, and printf. clock.c has the clock,
+ * and script.c reads inputs. The board 'trace' prints a line for every event. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
 #include "base/array.h"
 #include "core/host.h"
-#include "cvbc/format/hardware/board.h"
-#include "cvbc/host/clock.h"
-#include "cvbc/vm/vm.h"
-#include "text/script.h"
+#include "cvbc/host/board_state.h"
 
-enum { SERIAL = 2 }; /* number of this kind of input in scripts */
 enum { ANALOG = 512, START_MS = 1000, PRINTF_MAX = 255 };
-
-struct input {
-    uint64_t ms;
-    bool analog;
-    uint8_t pin;
-    uint16_t value;
-};
-
-struct cvbc_board_state {
-    bool trace;
-    bool plain;   /* true if loops that only wait are executed too */
-    uint32_t hz;  /* instructions in a second of the clock; 0 if only delays advance it */
-    uint64_t now; /* time of the newest call */
-    struct cvbc_pace pace;
-    struct cvbc_pins *pins, own; /* pins: those in the machine for the default host, else &own */
-    struct input *inputs;        /* sorted by time */
-    size_t input_count, input_capacity;
-    uint64_t newest; /* time of the last line of the script that was read */
-    struct port {    /* what a serial port receives, sorted by time */
-        struct byte {
-            uint64_t ms;
-            uint8_t value;
-        } * at;
-        size_t count, capacity;
-    } ports[CVBC_PORTS];
-    penta_cvbc_hal hal; /* the hardware of an application; functions may be NULL */
-};
 
 struct cvbc_board_state *cvbc_board_new(bool trace, struct cvbc_pins *pins, penta_error *err)
 {
@@ -49,6 +18,7 @@ struct cvbc_board_state *cvbc_board_new(bool trace, struct cvbc_pins *pins, pent
         return NULL;
     }
     b->trace = trace;
+    b->fixed = trace && !pins; /* It is the board of test vectors. */
     b->pins = pins ? pins : &b->own;
     *b->pins = (struct cvbc_pins){.us = trace ? START_MS * 1000 : 0};
     b->now = b->pins->us;
@@ -65,8 +35,16 @@ uint64_t cvbc_board_micros(const struct cvbc_board_state *b) { return b->now; }
 
 void cvbc_board_free(struct cvbc_board_state *b)
 {
-    for (size_t i = 0; b && i < CVBC_PORTS; i++) free(b->ports[i].at);
-    if (b) free(b->inputs);
+    if (!b) return;
+    for (size_t i = 0; i < CVBC_PORTS; i++) free(b->ports[i].at);
+    for (size_t i = 0; i < CVBC_PINS; i++) {
+        free(b->selects[i].at);
+        free(b->lines[i][0].at);
+        free(b->lines[i][1].at);
+    }
+    free(b->i2c);
+    free(b->i2c_bytes);
+    free(b->inputs);
     free(b);
 }
 
@@ -133,48 +111,51 @@ static bool host_format(penta_bytes f, const int32_t *args, uint32_t count, char
 
 static bool byte_range(int32_t v) { return v >= 0 && v <= 255; }
 
-/* Returns how many inputs of the script have come up to `now`. */
-static size_t inputs_come(const struct cvbc_board_state *b, uint64_t now)
-{
-    size_t low = 0, high = b->input_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (b->inputs[middle].ms <= now / 1000)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* Returns how many bytes a port has received up to `now`. */
-static size_t port_come(const struct port *p, uint64_t now)
+size_t cvbc_board_come(const struct cvbc_board_state *b, uint64_t now)
 {
     size_t i;
-    ARRAY_SEARCH(i, 0, p->count, p->at[i].ms > now / 1000);
+    ARRAY_SEARCH(i, 0, b->input_count, b->inputs[i].ms > now / 1000);
+    return i;
+}
+
+size_t cvbc_stream_come(const struct cvbc_stream *s, uint64_t now)
+{
+    size_t i;
+    ARRAY_SEARCH(i, 0, s->count, s->at[i].ms > now / 1000);
     return i;
 }
 
 /* Returns how many of the bytes that a port has received the program has not read yet. */
 static size_t port_waiting(const struct cvbc_board_state *b, int32_t port)
 {
-    size_t come = port_come(&b->ports[port], b->now), read = b->pins->received[port];
+    size_t come = cvbc_stream_come(&b->ports[port], b->now), read = b->pins->received[port];
     return come > read ? come - read : 0;
 }
 
-/* Reads the newest input of a pin. */
-static uint32_t read_input(const struct cvbc_board_state *b, bool analog, int32_t pin,
-                           struct long_work *work)
+bool cvbc_board_level(const struct cvbc_board_state *b, unsigned pin, uint32_t line)
 {
-    enum { PIECE = 1 << 14 };
-    uint32_t value = analog ? ANALOG : 0;
-    for (size_t i = inputs_come(b, b->now), n = 0; i-- > 0; n++) {
-        if (!((n + 1) % PIECE) && long_work_over(work, PIECE)) break;
-        if (b->inputs[i].analog != analog || b->inputs[i].pin != pin) continue;
-        value = b->inputs[i].value;
-        break;
-    }
-    return analog ? value : value != 0;
+    enum { PULL_UP = 2 };
+    if (line) return b->inputs[line - 1].value != 0;
+    return b->pins->modes[pin] == PULL_UP && !b->fixed;
+}
+
+uint32_t cvbc_board_newest(const struct cvbc_board_state *b, unsigned pin, bool analog,
+                           uint64_t now)
+{
+    const struct cvbc_pin_lines *l = &b->lines[pin][analog];
+    size_t i;
+    ARRAY_SEARCH(i, 0, l->count, b->inputs[l->at[i]].ms > now / 1000);
+    return i ? l->at[i - 1] + 1 : 0;
+}
+
+/* Reads a pin. An output has the level that was written, an input that of the script. */
+static uint32_t read_input(const struct cvbc_board_state *b, bool analog, unsigned pin)
+{
+    enum { OUTPUT = 1 };
+    uint32_t line = cvbc_board_newest(b, pin, analog, b->now);
+    if (analog) return line ? b->inputs[line - 1].value : ANALOG;
+    if (b->pins->modes[pin] == OUTPUT && !b->fixed) return b->pins->levels[pin];
+    return cvbc_board_level(b, pin, line);
 }
 
 /* Passes a call to the hardware of an application. *taken becomes false if that has no function
@@ -207,7 +188,7 @@ static bool hal_call(const penta_cvbc_hal *hal, uint8_t call, const int32_t *arg
 }
 
 static unsigned pin_call(struct cvbc_board_state *b, uint8_t call, const int32_t *args,
-                         uint64_t *value, struct long_work *work, struct writer *out)
+                         uint64_t *value, struct writer *out)
 {
     int32_t pin = args[0], v = args[1];
     bool writes = call == CVBC_OP_DIGITAL_WRITE || call == CVBC_OP_ANALOG_WRITE;
@@ -224,13 +205,15 @@ static unsigned pin_call(struct cvbc_board_state *b, uint8_t call, const int32_t
         if (b->trace) writer_print(out, "Pin mode: pin %d = %d\n", (int)pin, (int)v);
         break;
     case CVBC_OP_DIGITAL_WRITE:
+        b->pins->levels[pin] = v != 0;
         if (b->trace) writer_print(out, "Digital write: pin %d = %d\n", (int)pin, v != 0);
         break;
     case CVBC_OP_ANALOG_WRITE:
+        b->pins->levels[pin] = v != 0;
         if (b->trace) writer_print(out, "Analog write: pin %d = %d\n", (int)pin, (int)v);
         break;
     default:
-        if (!own) *value = read_input(b, call == CVBC_OP_ANALOG_READ, pin, work);
+        if (!own) *value = read_input(b, call == CVBC_OP_ANALOG_READ, (unsigned)pin);
     }
     return CVBC_TRAP_NONE;
 }
@@ -287,7 +270,7 @@ static unsigned print_call(const struct cvbc_board_state *b, const struct cvbc_v
 
 /* Returns what may change the answer of a call as bits of enum cvbc_reads, or 0 for a call that
  * does something. It is not known what changes the hardware of an application. */
-static unsigned reads_of(const struct cvbc_board_state *b, const struct cvbc_vm *vm, uint8_t call)
+static unsigned reads_of(struct cvbc_board_state *b, const struct cvbc_vm *vm, uint8_t call)
 {
     const penta_cvbc_hal *h = &b->hal;
     if (b->plain) return 0;
@@ -302,6 +285,7 @@ static unsigned reads_of(const struct cvbc_board_state *b, const struct cvbc_vm 
                    ? CVBC_READS_PINS
                    : 0;
     case CVBC_OP_MICROS: return h->micros ? 0 : CVBC_READS_MICROS;
+    case CVBC_OP_PENDING: return cvbc_watch_next(b) ? 0 : CVBC_READS_PINS;
     default: return 0;
     }
 }
@@ -311,13 +295,13 @@ static void board_clock(struct cvbc_board_state *b, const struct cvbc_vm *vm, ui
 {
     uint64_t now = cvbc_clock_now(vm, b->pins, b->hz), event = UINT64_MAX, since = 0;
     if (b->hz) {
-        size_t come = inputs_come(b, now);
+        size_t come = cvbc_board_come(b, now);
         if (come) since = b->inputs[come - 1].ms * 1000;
         if (come < b->input_count && b->inputs[come].ms <= UINT64_MAX / 1000)
             event = b->inputs[come].ms * 1000;
         for (size_t i = 0; i < CVBC_PORTS; i++) {
-            const struct port *p = &b->ports[i];
-            come = port_come(p, now);
+            const struct cvbc_stream *p = &b->ports[i];
+            come = cvbc_stream_come(p, now);
             if (come && p->at[come - 1].ms * 1000 > since) since = p->at[come - 1].ms * 1000;
             if (come < p->count && p->at[come].ms <= UINT64_MAX / 1000 &&
                 p->at[come].ms * 1000 < event)
@@ -366,8 +350,22 @@ bool cvbc_board_answer(struct cvbc_board_state *b, struct cvbc_vm *vm, uint64_t 
     case CVBC_OP_SERIAL_WRITE: error = serial_call(b, call, vm->args, &value, out); break;
     case CVBC_OP_TONE:
     case CVBC_OP_NO_TONE: error = tone_call(b, call, vm->args, out); break;
+    case CVBC_OP_I2C_BEGIN:
+    case CVBC_OP_I2C_WRITE:
+    case CVBC_OP_I2C_END:
+    case CVBC_OP_I2C_REQUEST:
+    case CVBC_OP_I2C_AVAILABLE:
+    case CVBC_OP_I2C_READ:
+    case CVBC_OP_I2C_PEEK:
+    case CVBC_OP_SPI_TRANSFER: error = cvbc_bus_call(b, call, vm->args, &value, out); break;
+    case CVBC_OP_ATTACH:
+    case CVBC_OP_DETACH:
+    case CVBC_OP_INTERRUPTS:
+    case CVBC_OP_PENDING:
+    case CVBC_OP_TAKE:
+    case CVBC_OP_WAIT: error = cvbc_watch_call(b, call, vm->args, &value, out); break;
     case CVBC_OP_PRINTF: error = print_call(b, vm, &work, out); break;
-    default: error = pin_call(b, call, vm->args, &value, &work, out);
+    default: error = pin_call(b, call, vm->args, &value, out);
     }
     if (work.ended) return false;
     results[0] = error;
@@ -376,80 +374,7 @@ bool cvbc_board_answer(struct cvbc_board_state *b, struct cvbc_vm *vm, uint64_t 
     return true;
 }
 
-static const char *input_kind(size_t i)
-{
-    static const char *const kinds[] = {"digital", "analog", "serial"};
-    return i < 3 ? kinds[i] : NULL;
-}
-
-static bool script_line_ends(const struct script *s)
-{
-    enum token_kind kind = source_peek(&s->source).kind;
-    return kind == TOKEN_LINE || kind == TOKEN_END;
-}
-
-static bool script_byte(struct cvbc_board_state *b, struct script *s, size_t port, uint64_t ms,
-                        uint8_t value)
-{
-    struct port *p = &b->ports[port];
-    if (!ARRAY_GROW(p->at, p->capacity, p->count, &s->why)) return false;
-    p->at[p->count++] = (struct byte){ms, value};
-    return true;
-}
-
-/* Reads the rest of the line TIME_MS serial PORT "text"|BYTE ... A backslash in the text begins
- * an escape: n, r, t, 0, or itself. */
-static bool read_serial(struct cvbc_board_state *b, struct script *s, uint64_t ms)
-{
-    uint64_t port, value;
-    if (!script_number(s, CVBC_PORTS - 1, &port)) return false;
-    while (!script_line_ends(s)) {
-        if (source_peek(&s->source).kind != TOKEN_STRING) {
-            if (!script_number(s, UINT8_MAX, &value) ||
-                !script_byte(b, s, port, ms, (uint8_t)value))
-                return false;
-            continue;
-        }
-        penta_bytes text = script_word(s);
-        for (size_t i = 0; i < text.size; i++) {
-            static const char from[] = "nrt0\\\"", to[] = "\n\r\t\0\\\"";
-            uint8_t byte = text.data[i];
-            const char *escape = byte == '\\' && i + 1 < text.size
-                                     ? memchr(from, text.data[i + 1], sizeof from - 1)
-                                     : NULL;
-            if (escape) byte = (uint8_t)to[escape - from];
-            i += escape != NULL;
-            if (!script_byte(b, s, port, ms, byte)) return false;
-        }
-    }
-    return true;
-}
-
-/* Reads a script of inputs (CVBC 14.4). */
-static bool read_script(struct cvbc_board_state *b, const char *path, penta_error *err)
-{
-    struct script s;
-    if (!script_open(&s, path, err)) return false;
-    while (script_line(&s)) {
-        size_t kind;
-        uint64_t ms, pin, value, at = source_peek(&s.source).offset;
-        if (!script_number(&s, UINT64_MAX, &ms) ||
-            !script_choice(&s, "kind of input", input_kind, &kind))
-            break;
-        if (b->newest > ms) error_at(&s.why, BASE_SYNTAX, at, "times must ascend");
-        b->newest = ms;
-        if (kind == SERIAL) {
-            if (!read_serial(b, &s, ms) || !source_end_of_line(&s.source)) break;
-            continue;
-        }
-        if (!script_number(&s, CVBC_PINS - 1, &pin) || !script_number(&s, UINT16_MAX, &value) ||
-            !source_end_of_line(&s.source) ||
-            !ARRAY_GROW(b->inputs, b->input_capacity, b->input_count, &s.why))
-            break;
-        b->inputs[b->input_count++] = (struct input){ms, kind != 0, (uint8_t)pin, (uint16_t)value};
-    }
-    return script_close(&s, err);
-}
+/* ---- the default host ---- */
 
 struct reasons {
     penta_error *err;
@@ -494,7 +419,7 @@ static bool host_open(penta_vm *vm, const penta_option *options, size_t count,
     if (b) b->pace.used = option_text(options, count, "realtime");
     out->state = b;
     out->changes_machine = true; /* The answers of this host change the pins in the machine. */
-    if (!b || !script || read_script(b, script, err)) return b != NULL;
+    if (!b || !script || cvbc_board_script(b, script, err)) return b != NULL;
     cvbc_board_free(b);
     return false;
 }

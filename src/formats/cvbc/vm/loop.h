@@ -211,6 +211,8 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
         }
         CASE(CVBC_DO_MILLIS):
         CASE(CVBC_DO_MICROS):
+        CASE(CVBC_DO_PENDING):
+        CASE(CVBC_DO_TAKE):
             ROOM;
             vm->arg_count = 0;
             goto host;
@@ -220,6 +222,13 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
         CASE(CVBC_DO_SERIAL_AVAILABLE):
         CASE(CVBC_DO_SERIAL_READ):
         CASE(CVBC_DO_SERIAL_PEEK):
+        CASE(CVBC_DO_I2C_END):
+        CASE(CVBC_DO_I2C_AVAILABLE):
+        CASE(CVBC_DO_I2C_READ):
+        CASE(CVBC_DO_I2C_PEEK):
+        CASE(CVBC_DO_DETACH):
+        CASE(CVBC_DO_INTERRUPTS):
+        CASE(CVBC_DO_WAIT):
         CASE(CVBC_DO_ANALOG_READ): {
             NEED(1);
             vm->args[0] = *--sp;
@@ -229,6 +238,9 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
         CASE(CVBC_DO_DIGITAL_WRITE):
         CASE(CVBC_DO_ANALOG_WRITE):
         CASE(CVBC_DO_SERIAL_WRITE):
+        CASE(CVBC_DO_I2C_BEGIN):
+        CASE(CVBC_DO_I2C_WRITE):
+        CASE(CVBC_DO_SPI_TRANSFER):
         CASE(CVBC_DO_PIN_MODE): {
             NEED(2);
             sp -= 2;
@@ -237,6 +249,8 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
             vm->arg_count = 2;
             goto host;
         }
+        CASE(CVBC_DO_I2C_REQUEST):
+        CASE(CVBC_DO_ATTACH):
         CASE(CVBC_DO_TONE): {
             NEED(3);
             sp -= 3;

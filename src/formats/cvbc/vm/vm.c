@@ -357,8 +357,49 @@ static bool vm_count(penta_vm *base, struct counts *counts, penta_error *err)
 static bool cvbc_vm_waits(const struct cvbc_vm *vm)
 {
     uint8_t opcode = vm->pc < vm->count ? vm->program->code[4 * vm->pc] : 0;
-    _Static_assert(CVBC_OP_DIGITAL_WRITE == 0x10 && CVBC_OP_SERIAL_WRITE == 0x1e, "the host calls");
-    return opcode >= CVBC_OP_DIGITAL_WRITE && opcode <= CVBC_OP_SERIAL_WRITE;
+    _Static_assert(CVBC_OP_DIGITAL_WRITE == 0x10 && CVBC_OP_SERIAL_WRITE == 0x1e &&
+                       CVBC_OP_I2C_BEGIN == 0x70 && CVBC_OP_WAIT == 0x7d,
+                   "the host calls");
+    return (opcode >= CVBC_OP_DIGITAL_WRITE && opcode <= CVBC_OP_SERIAL_WRITE) ||
+           (opcode >= CVBC_OP_I2C_BEGIN && opcode <= CVBC_OP_WAIT);
+}
+
+/* Walks over the busses, devices and watched pins of the board. */
+static void vm_walk_busses(struct cvbc_pins *p, struct walk *w)
+{
+    walk_numbers(w, p->levels, CVBC_PINS, sizeof *p->levels);
+    for (unsigned i = 0; i < CVBC_BUSSES_EACH; i++) {
+        struct cvbc_i2c *bus = &p->i2c[i];
+        WALK_NUMBER(w, bus->address);
+        WALK_NUMBER(w, bus->sending);
+        WALK_NUMBER(w, bus->count);
+        WALK_NUMBER(w, bus->taken);
+        walk_numbers(w, bus->sent, CVBC_I2C_BUFFER, sizeof *bus->sent);
+        walk_numbers(w, bus->received, CVBC_I2C_BUFFER, sizeof *bus->received);
+        if (bus->sending > CVBC_I2C_BUFFER + 1 || bus->count > CVBC_I2C_BUFFER ||
+            bus->taken > bus->count)
+            walk_wrong(w, "a bus that holds more bytes than it can");
+    }
+    WALK_NUMBER(w, p->i2c_lines);
+    WALK_NUMBER(w, p->device_count);
+    if (p->device_count > CVBC_I2C_DEVICES) {
+        walk_wrong(w, "more devices than a board has");
+        return;
+    }
+    for (unsigned i = 0; i < p->device_count; i++) {
+        WALK_NUMBER(w, p->devices[i].bus);
+        WALK_NUMBER(w, p->devices[i].address);
+        WALK_NUMBER(w, p->devices[i].at);
+        walk_numbers(w, p->devices[i].values, CVBC_I2C_REGISTERS, 1);
+    }
+    walk_numbers(w, p->spi_given, CVBC_PINS, sizeof *p->spi_given);
+    walk_numbers(w, p->watch.handlers, CVBC_PINS, sizeof *p->watch.handlers);
+    walk_numbers(w, p->watch.since, CVBC_PINS, sizeof *p->watch.since);
+    walk_numbers(w, p->watch.modes, CVBC_PINS, sizeof *p->watch.modes);
+    WALK_NUMBER(w, p->watch.seen);
+    WALK_NUMBER(w, p->watch.held);
+    for (unsigned i = 0; i < CVBC_PINS; i++)
+        if (p->watch.modes[i] > 4) walk_wrong(w, "a pin that is watched in no known way");
 }
 
 static void vm_walk(penta_vm *base, struct walk *w)
@@ -406,6 +447,9 @@ static void vm_walk(penta_vm *base, struct walk *w)
     if (walk_loads(w) && !walk_failed(w) && !reader_left(&w->in))
         walk_wrong(w, "it was made by an older penta and lacks the serial ports of the board");
     walk_numbers(w, vm->pins.received, CVBC_PORTS, sizeof *vm->pins.received);
+    if (walk_loads(w) && !walk_failed(w) && !reader_left(&w->in))
+        walk_wrong(w, "it was made by an older penta and lacks the busses of the board");
+    vm_walk_busses(&vm->pins, w);
     if (!walk_loads(w)) return;
     vm->at_break = false;
     cvbc_vm_refuses(vm);

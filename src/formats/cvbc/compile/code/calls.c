@@ -118,6 +118,7 @@ void code_calls(struct compiler *c, const struct node *n)
             calls_function(c, n);
     } else {
         if (n->opcode == CVBC_OP_ANALOG_WRITE) calls_output(c, n->items[0]);
+        if (n->opcode == CVBC_OP_DELAY && code_delay(c, n)) return;
         for (uint32_t i = 0; i < n->count; i++) code_value(c, n->items[i]);
         code_op(c, n->opcode, 0);
     }

@@ -32,6 +32,11 @@ void compiler_start(struct compiler *c)
         if (f) scope_want(c, f);
     }
     if (c->strings_used) c->memory = true;
+    static const char *const handling[] = {"__interrupt", "__delay"};
+    for (size_t i = 0; c->interrupts && i < sizeof handling / sizeof *handling; i++) {
+        struct function *f = scope_library(c, handling[i]);
+        if (f) scope_want(c, f);
+    }
 }
 
 static void start_call(struct compiler *c, const struct function *f, bool keep)
@@ -63,6 +68,7 @@ void start_code(struct compiler *c)
     uint32_t again = code_label(c);
     code_put(c, again);
     start_call(c, loop, false);
+    code_poll(c);
     const struct function *event = start_function(c, "serialEvent");
     if (event) { /* The event function is called after loop if there is something to read. */
         uint32_t nothing = code_label(c);

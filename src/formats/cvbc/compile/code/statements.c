@@ -83,6 +83,7 @@ static void code_while(struct compiler *c, const struct node *n)
         code_put(c, l.again);
         if (n->c) code_effects(c, n->c);
     }
+    code_poll(c);
     code_jump(c, CVBC_OP_JMP, top);
     note_loop(c, start, is_for ? n->number : 0);
     if (is_for && n->items[0]) code_scope_end(c, n->items[0]);
@@ -99,6 +100,7 @@ static void code_do(struct compiler *c, const struct node *n)
     code_statement(c, n->b);
     c->loop = l.outer;
     code_put(c, l.again);
+    code_poll(c);
     code_value(c, n->a);
     code_jump(c, CVBC_OP_JMP_TRUE, top);
     note_loop(c, start, 0);
@@ -283,7 +285,10 @@ void code_statement(struct compiler *c, const struct node *n)
     if (compiler_over(c) || c->code_count > UINT16_MAX) return;
     switch (n->kind) {
     case STATE_BLOCK: code_block(c, n, 0); break;
-    case STATE_VALUE: code_effects(c, n->a); break;
+    case STATE_VALUE:
+        code_effects(c, n->a);
+        code_poll(c);
+        break;
     case STATE_DECLARE:
         code_declare(c, n->symbol);
         n->symbol->first = (uint32_t)c->code_count;
@@ -298,7 +303,10 @@ void code_statement(struct compiler *c, const struct node *n)
     case STATE_CONTINUE: code_leave(c, true); break;
     case STATE_RETURN: code_return(c, n); break;
     case STATE_LABEL: code_put(c, n->label->target); break;
-    case STATE_GOTO: code_jump(c, CVBC_OP_JMP, n->label->target); break;
+    case STATE_GOTO:
+        code_poll(c);
+        code_jump(c, CVBC_OP_JMP, n->label->target);
+        break;
     default: break;
     }
 }

@@ -52,6 +52,19 @@ static bool calls_arguments(struct compiler *c, struct arguments *out)
     return true;
 }
 
+bool compiler_values(struct compiler *c, struct node **values, uint32_t most, uint32_t *count)
+{
+    struct arguments args;
+    const struct word *at = compiler_word(c);
+    if (!calls_arguments(c, &args)) return false;
+    *count = args.count;
+    if (args.count > most)
+        return compiler_error(c, BASE_SYNTAX, at->offset, "at most %u arguments, not %u",
+                              (unsigned)most, (unsigned)args.count);
+    memcpy(values, args.at, args.count * sizeof *values);
+    return true;
+}
+
 static struct node *calls_with(struct compiler *c, struct node *n, const struct arguments *args)
 {
     n->items = compiler_array(c, args->count + 1, sizeof *n->items);
@@ -143,18 +156,23 @@ static struct node *call_builtin(struct compiler *c, const struct builtin *b,
     struct node *n = node_new(c, NODE_HOST, name->offset);
     if (b->opcode == CVBC_OP_TONE && args->count == 2) /* The tone lasts until noTone. */
         args->at[args->count++] = node_number(c, &type_int, 0, name->offset);
-    if (c->how->portable && cvbc_ops[b->opcode].minor) {
-        compiler_error(
-            c, BASE_SYNTAX, name->offset,
-            "%.*s needs an instruction of format 1.3, which option 'portable' leaves out",
-            WORD_ARG(c, name));
+    if (c->how->portable && cvbc_ops[b->opcode].minor) { /* One option is the cause. */
+        if (!c->portable_told)
+            compiler_error(
+                c, BASE_SYNTAX, name->offset,
+                "%.*s needs an instruction of format 1.3, which option 'portable' leaves out",
+                WORD_ARG(c, name));
+        c->portable_told = true;
         return node_wrong(c);
     }
     if (args->wrong || !calls_count(c, name, b->arguments, args->count)) return node_wrong(c);
     for (uint32_t i = 0; i < args->count; i++) {
-        args->at[i] = node_assignable(c, args->at[i], &type_int, "the argument");
+        bool handler = b->opcode == CVBC_OP_ATTACH && i == 1;
+        args->at[i] = handler ? node_assignable(c, args->at[i], &type_handler, "the handler")
+                              : node_assignable(c, args->at[i], &type_int, "the argument");
         if (args->at[i]->kind == NODE_WRONG) return node_wrong(c);
     }
+    c->interrupts |= b->opcode == CVBC_OP_ATTACH;
     if (b->pin != PIN_NONE && !call_pin_fits(c, b, args->at[b->pin])) return node_wrong(c);
     enum { MODES_MAX = 256 }; /* At most this many pins are compared with each analogWrite. */
     if (b->opcode == CVBC_OP_PIN_MODE && c->mode_count < MODES_MAX &&
@@ -176,12 +194,33 @@ static struct node *call_memory(struct compiler *c, const struct word *name, str
     return args->count == 1 ? at : node_assign(c, 0, at, args->at[1], name->offset);
 }
 
+static void arguments_of(struct arguments *args, struct node *const *values, uint32_t count)
+{
+    *args = (struct arguments){.count = count};
+    for (uint32_t i = 0; i < count; i++) {
+        args->at[i] = values[i];
+        args->wrong |= values[i]->kind == NODE_WRONG;
+        if (values[i]->height > args->height) args->height = values[i]->height;
+    }
+}
+
+struct node *compiler_library_call(struct compiler *c, const char *function,
+                                   const struct word *name, struct node *const *values,
+                                   uint32_t count)
+{
+    struct arguments args;
+    struct function *f = scope_library(c, function);
+    arguments_of(&args, values, count);
+    return f ? call_function(c, f, name, &args) : node_wrong(c);
+}
+
 /* Makes a call of a host instruction that the sketch does not name: Serial.read() becomes
  * __serial_read(0). `name` is the name for messages. */
 struct node *call_host(struct compiler *c, const char *function, const struct word *name,
-                       struct node *a, struct node *b)
+                       struct node *const *values, uint32_t count)
 {
-    struct arguments args = {.at = {a, b}, .count = b ? 2 : 1, .height = a->height};
+    struct arguments args;
+    arguments_of(&args, values, count);
     for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
         if (!strcmp(builtins[i].name, function)) return call_builtin(c, &builtins[i], name, &args);
     return node_wrong(c);

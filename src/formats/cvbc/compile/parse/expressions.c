@@ -41,10 +41,14 @@ static bool binary_name(penta_bytes name, uint16_t *value)
 static const struct {
     const char *name;
     uint16_t value;
-} known_names[] = {{"INPUT", 0}, {"OUTPUT", 1},  {"INPUT_PULLUP", 2}, {"INPUT_PULLDOWN", 3},
-                   {"LOW", 0},   {"HIGH", 1},    {"false", 0},        {"true", 1},
-                   {"DEC", 10},  {"HEX", 16},    {"BIN", 2},          {"OCT", 8},
-                   {"NULL", 0},  {"nullptr", 0}, {"MSBFIRST", 1},     {"LSBFIRST", 0}};
+} known_names[] = {{"INPUT", 0},     {"OUTPUT", 1},    {"INPUT_PULLUP", 2}, {"INPUT_PULLDOWN", 3},
+                   {"LOW", 0},       {"HIGH", 1},      {"false", 0},        {"true", 1},
+                   {"DEC", 10},      {"HEX", 16},      {"BIN", 2},          {"OCT", 8},
+                   {"NULL", 0},      {"nullptr", 0},   {"MSBFIRST", 1},     {"LSBFIRST", 0},
+                   {"CHANGE", 1},    {"FALLING", 2},   {"RISING", 3},       {"SPI_MODE0", 0},
+                   {"SPI_MODE1", 4}, {"SPI_MODE2", 8}, {"SPI_MODE3", 12},   {"SS", 10},
+                   {"MOSI", 11},     {"MISO", 12},     {"SCK", 13},         {"SDA", 18},
+                   {"SCL", 19}};
 
 static struct node *function_value(struct compiler *c, struct symbol *s, uint32_t offset)
 {
@@ -126,7 +130,14 @@ static struct node *expression_cast(struct compiler *c, bool before)
         return node_convert(c, expression_unary(c), type);
     }
     struct specifiers s;
-    if (!compiler_specifiers(c, &s) || !compiler_expect(c, '(', "'('")) return node_wrong(c);
+    if (!compiler_specifiers(c, &s)) return node_wrong(c);
+    if (s.type->is_settings) { /* Simulated devices do not look at them. */
+        struct node *ignored[3];
+        uint32_t count;
+        return compiler_values(c, ignored, 3, &count) ? node_number(c, s.type, 0, at->offset)
+                                                      : node_wrong(c);
+    }
+    if (!compiler_expect(c, '(', "'('")) return node_wrong(c);
     if (compiler_accept(c, ')')) return node_number(c, s.type, 0, at->offset);
     struct node *n = compiler_assignment(c);
     if (s.type->kind == TYPE_STRING && compiler_accept(c, ',')) {
@@ -166,6 +177,20 @@ static struct node *expression_size_of(struct compiler *c, uint32_t offset)
     return node_number(c, &type_unsigned, type_bytes(type), offset);
 }
 
+static bool word_is_sign(const struct word *w, uint32_t sign)
+{
+    return w->kind == WORD_SIGN && w->value == sign;
+}
+
+/* Tells whether the words after '(' are a type: byte(x) is a value, and int (*)(int) is a type. */
+static bool expression_casts(struct compiler *c)
+{
+    const struct word *w = compiler_word(c);
+    if (!compiler_is_type(c, w)) return false;
+    if (!word_is_sign(w + 1, '(')) return true;
+    return word_is_sign(w + 2, '*') && word_is_sign(w + 3, ')');
+}
+
 static struct node *expression_primary(struct compiler *c)
 {
     const struct word *w = compiler_word(c);
@@ -182,9 +207,7 @@ static struct node *expression_primary(struct compiler *c)
         return compiler_literal(c, &text) ? node_text(c, text, w->offset) : node_wrong(c);
     }
     if (compiler_accept(c, '(')) {
-        if (compiler_is_type(c, compiler_word(c)) &&
-            !(compiler_word(c)[1].kind == WORD_SIGN && compiler_word(c)[1].value == '('))
-            return expression_cast(c, true);
+        if (expression_casts(c)) return expression_cast(c, true);
         struct node *n = compiler_expression(c);
         return compiler_expect(c, ')', "')'") ? n : node_wrong(c);
     }

@@ -252,7 +252,10 @@ static int serial_port(const struct compiler *c, const struct word *w)
     return -1;
 }
 
-bool compiler_is_object(struct compiler *c, const struct word *w) { return serial_port(c, w) >= 0; }
+bool compiler_is_object(struct compiler *c, const struct word *w)
+{
+    return serial_port(c, w) >= 0 || busses_is(c, w);
+}
 
 /* This table has the methods that read, each with the function of the library or of the host
  * that implements it. The function takes the port and up to one value. */
@@ -284,8 +287,7 @@ static struct node *serial_read(struct compiler *c, const struct serial_call *s)
         if (!word_is(&c->words, s->what, serial_reads[i].name) || serial_reads[i].count != s->count)
             continue;
         struct node *port = node_number(c, &type_int, (uint32_t)s->port, s->what->offset);
-        if (serial_reads[i].host)
-            return call_host(c, serial_reads[i].function, s->what, port, NULL);
+        if (serial_reads[i].host) return call_host(c, serial_reads[i].function, s->what, &port, 1);
         if (serial_reads[i].string) c->memory = c->strings_used = true;
         bool real = word_is(&c->words, s->what, "parseFloat");
         return node_helper(c, serial_reads[i].function,
@@ -308,7 +310,8 @@ static struct node *serial_other(struct compiler *c, const struct serial_call *s
     struct node *value = s->count ? node_value(c, s->values[0]) : NULL;
     if (value && value->kind == NODE_WRONG) return value;
     if (value && word_is(&c->words, s->what, "write") && value->type->kind == TYPE_NUMBER)
-        return call_host(c, "__serial_write", s->what, port, node_convert(c, value, &type_byte));
+        return call_host(c, "__serial_write", s->what,
+                         (struct node *[]){port, node_convert(c, value, &type_byte)}, 2);
     if (!value) value = node_text(c, bytes_of(""), offset);
     if (value->type->kind == TYPE_NUMBER && s->count == 2) {
         struct node *base = node_assignable(c, s->values[1], &type_int, "the base");
@@ -345,20 +348,13 @@ static struct node *serial_print(struct compiler *c, const struct serial_call *s
 struct node *compiler_object_method(struct compiler *c, const struct word *object)
 {
     static const char *const nothing[] = {"begin", "end", "flush", "setTimeout"};
+    if (busses_is(c, object)) return busses_method(c, object);
     c->pos++; /* This skips the point. */
     struct serial_call s = {.what = compiler_word(c), .port = serial_port(c, object)};
     c->pos += s.what->kind != WORD_END;
     if (!s.port && word_is(&c->words, s.what, "printf")) return printing_printf(c, s.what);
-    if (!compiler_expect(c, '(', "'('")) return node_wrong(c);
-    while (!compiler_accept(c, ')')) {
-        if (s.count && !compiler_expect(c, ',', "',' or ')'")) return node_wrong(c);
-        size_t pos = c->pos;
-        struct node *n = compiler_assignment(c);
-        if (c->pos == pos) return node_wrong(c);
-        if (s.count < 2) s.values[s.count] = n;
-        s.count++;
-    }
-    struct node *made = s.count <= 2 ? serial_print(c, &s) : NULL;
+    if (!compiler_values(c, s.values, 2, &s.count)) return node_wrong(c);
+    struct node *made = serial_print(c, &s);
     if (!made) made = serial_read(c, &s);
     for (size_t i = 0; !made && i < sizeof nothing / sizeof *nothing; i++)
         if (word_is(&c->words, s.what,

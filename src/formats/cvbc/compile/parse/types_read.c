@@ -21,8 +21,9 @@ static const struct {
     {"inline", 0, IS_NOTHING},     {"constexpr", 0, IS_CONST},    {"PROGMEM", 0, IS_NOTHING},
     {"extern", 0, IS_NOTHING},     {"register", 0, IS_NOTHING},   {"typedef", 0, IS_TYPEDEF},
     {"enum", 32, IS_SIZE},         {"struct", 35, IS_SIZE},       {"union", 35, IS_SIZE},
+    {"SPISettings", 36, IS_SIZE},
 };
-enum { BITS_FLOAT = 33, BITS_STRING, BITS_RECORD };
+enum { BITS_FLOAT = 33, BITS_STRING, BITS_RECORD, BITS_SETTINGS };
 /* clang-format on */
 
 static const struct {
@@ -38,10 +39,6 @@ static const struct {
     {"namespace", "namespaces are not part of the language"},
     {"using", "using is not part of the language"},
     {"asm", "machine code is not part of the language"},
-    {"attachInterrupt", "there are no interrupts: read the pin in loop()"},
-    {"detachInterrupt", "there are no interrupts: leave it out"},
-    {"interrupts", "there are no interrupts: leave it out"},
-    {"noInterrupts", "there are no interrupts: leave it out"},
     {"int64_t", "int64_t is not there: numbers have 32 bits"},
     {"uint64_t", "uint64_t is not there: numbers have 32 bits"},
 };
@@ -292,6 +289,7 @@ static bool types_number_word(struct compiler *c, const struct word *w, int i,
                 : !specifiers[i].bits               ? TYPE_VOID
                                                     : TYPE_NUMBER;
     n->t.bits = specifiers[i].bits > 32 ? 32 : specifiers[i].bits;
+    n->t.is_settings = specifiers[i].bits == BITS_SETTINGS;
     if (n->t.kind == TYPE_STRING) c->strings_used = true;
     return true;
 }

@@ -256,6 +256,7 @@ static bool sketch_preprocess_header(struct preprocessor *p, const struct word *
     struct source *s = sources_find(p->sources, name), *around = p->reading;
     char text[100];
     if (!s || s->missing) {
+        p->sources->lacking = true;
         snprintf(text, sizeof text, "there is no header '%.*s' beside the sketch",
                  BYTES_ARG(name, 40));
         return sketch_preprocess_complain(p, at, text);
@@ -288,12 +289,16 @@ static bool sketch_preprocess_included(struct preprocessor *p, size_t end)
     const struct word *last = &p->in->at[end - 1];
     penta_bytes name =
         bytes_slice(p->in->text, w->offset + 1, last->offset + last->size - w->offset - 2);
+    static const char *const libraries[SOURCES_LIBRARIES] = {"Wire.h", "SPI.h"};
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
         if (bytes_equal(name, bytes_of(ours[i]))) return true;
+    for (size_t i = 0; i < SOURCES_LIBRARIES; i++)
+        if (bytes_equal(name, bytes_of(libraries[i]))) return p->sources->libraries[i] = true;
     if (w->kind == WORD_STRING) return sketch_preprocess_header(p, w, name);
     char text[100];
+    p->sources->lacking = true;
     snprintf(text, sizeof text,
-             "there is no header '%.*s'; known are Arduino.h, stdint.h and stdbool.h",
+             "there is no library '%.*s'; known are Wire.h, SPI.h and headers of C",
              BYTES_ARG(name, 30));
     return sketch_preprocess_complain(p, w, text);
 }

@@ -10,11 +10,14 @@ struct source {
     size_t word;              /* index of the first of its words */
     bool once, missing, open; /* once: #pragma once was found; open: the header is being read */
 };
+enum { SOURCES_LIBRARIES = 2 };
 struct sources {
     struct writer text;
     struct source *at;
     size_t count, capacity;
     penta_bytes main;
+    bool libraries[SOURCES_LIBRARIES]; /* whether Wire.h and SPI.h are included */
+    bool lacking;                      /* a header is not there */
 };
 
 /* Reads the headers in `folder`, and those that they include. Headers that do not exist are

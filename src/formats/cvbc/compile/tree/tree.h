@@ -116,7 +116,8 @@ struct function {
     uint32_t strings;
     uint32_t line, last_line;
     bool library, addressed, wanted;
-    bool in_place; /* true if the result takes the place of the first argument */
+    bool in_handler; /* true if it is a handler of interrupts, or a handler may call it */
+    bool in_place;   /* true if the result takes the place of the first argument */
     struct function **calls;
     size_t call_count, call_capacity;
     struct jump_label *labels;

@@ -15,6 +15,8 @@ const struct type type_wrong = {.kind = TYPE_WRONG}, type_void = {.kind = TYPE_V
 static const struct type const_char = {
     .kind = TYPE_NUMBER, .bits = 8, .is_char = true, .is_const = true};
 const struct type type_text = {.kind = TYPE_POINTER, .of = &const_char};
+static const struct type handler = {.kind = TYPE_FUNCTION, .of = &type_void};
+const struct type type_handler = {.kind = TYPE_POINTER, .of = &handler, .bits = 32};
 
 bool type_same(const struct type *a, const struct type *b)
 {

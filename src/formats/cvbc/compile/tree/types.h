@@ -20,6 +20,7 @@ struct type {
     uint8_t bits; /* for a number: 1 for bool, else 8, 16 or 32 */
     bool is_unsigned, is_char, is_const;
     bool is_reference;     /* for a pointer: it is a reference, as in int &a */
+    bool is_settings;      /* for a number: it is an SPISettings, whose value does not matter */
     const struct type *of; /* what a pointer points to, an array contains, or a function returns */
     /* An array has this many elements, or 0 if the initialiser decides the number. */
     uint32_t count;
@@ -51,7 +52,7 @@ static inline uint16_t type_depth(const struct type *t)
 }
 
 extern const struct type type_wrong, type_void, type_int, type_unsigned, type_bool, type_char,
-    type_byte, type_float, type_string, type_text;
+    type_byte, type_float, type_string, type_text, type_handler;
 
 static inline bool type_is(const struct type *t, enum type_kind kind) { return t->kind == kind; }
 static inline bool type_is_scalar(const struct type *t)

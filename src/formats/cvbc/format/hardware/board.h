@@ -12,11 +12,11 @@ struct cvbc_place {
     uint8_t port, pin;
 };
 struct cvbc_board_pin { /* a logical pin */
-    bool there, adc, pwm;
+    bool there, adc, pwm, interrupt;
     uint8_t alternate; /* number of the alternate function that gives the PWM */
     struct cvbc_place place;
 };
-enum { CVBC_BUS_UART, CVBC_BUS_I2C, CVBC_BUS_SPI };
+enum { CVBC_BUS_UART, CVBC_BUS_I2C, CVBC_BUS_SPI, CVBC_BUS_KINDS };
 struct cvbc_bus {
     uint8_t kind, number;        /* number: counted from 1 */
     struct cvbc_place places[3]; /* places of TX RX, SDA SCL, or MOSI MISO SCK */
@@ -33,7 +33,8 @@ struct cvbc_board {
     struct cvbc_board_pin logical[CVBC_LOGICAL_PINS];
     struct cvbc_bus busses[CVBC_BUSSES];
     size_t bus_count;
-    bool maps; /* true if the board gives the places of logical pins */
+    bool maps;   /* true if the board gives the places of logical pins */
+    bool limits; /* true if it says which of them can interrupt; else all can */
     struct cvbc_library libraries[CVBC_LIBRARIES];
     size_t library_count;
     bool any; /* true if the board has no limits, as the simulator */

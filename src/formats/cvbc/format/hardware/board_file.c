@@ -136,7 +136,8 @@ static bool word_unit(penta_bytes word)
            word_number(bytes_slice(word, at + 1, word.size), 255, &n);
 }
 
-/* Reads a line pin = LOGICAL PLACE [adc=CHANNEL] [pwm=UNIT.CHANNEL] [af=NUMBER]. */
+/* Reads a line pin = LOGICAL PLACE [adc=CHANNEL] [pwm=UNIT.CHANNEL] [af=NUMBER]
+ * [interrupt=NUMBER]. */
 static bool line_pin(struct board_reading *r, uint64_t at, penta_bytes rest)
 {
     penta_bytes first = board_word(&rest), place = board_word(&rest), word;
@@ -157,10 +158,13 @@ static bool line_pin(struct board_reading *r, uint64_t at, penta_bytes rest)
             pin->adc = true;
         else if (word_is(key, "pwm") && word_unit(value))
             pin->pwm = true;
+        else if (word_is(key, "interrupt") && word_number(value, 255, &n))
+            pin->interrupt = r->b->limits = true;
         else if (word_is(key, "af") && word_number(value, 255, &n))
             pin->alternate = (uint8_t)n;
         else
-            return board_wrong(r, at, "of a pin are adc=N, pwm=N.N and af=N, not", word);
+            return board_wrong(r, at, "of a pin are adc=N, pwm=N.N, af=N and interrupt=N, not",
+                               word);
     }
     return true;
 }

@@ -21,7 +21,7 @@ struct declaring {
     struct cvbc_uses uses;
     struct cvbc_flow flow;
     uint32_t features, heap; /* heap: number of words in arrays */
-    uint8_t uarts, channels;
+    uint8_t busses[CVBC_BUS_KINDS], channels;
     struct {
         uint32_t first; /* the first instruction that uses the pin */
         uint8_t abilities, pull;
@@ -70,11 +70,7 @@ static void declare_use(struct declaring *d, const struct cvbc_used *u)
 {
     char reason[REASON];
     d->features |= UINT32_C(1) << u->use->feature;
-    if (u->use->instances == CVBC_INSTANCES_UART) d->uarts |= 1;
-    if (u->use->instances == CVBC_INSTANCES_PORT) {
-        d->uarts |= (uint8_t)(u->any ? 255 : u->pins);
-        return;
-    }
+    if (!u->use->pin) return;
     if (u->any && d->how->enforce && !d->how->any_pin) {
         snprintf(reason, sizeof reason, "the pin of %s is not known before the program runs",
                  u->use->name);
@@ -111,6 +107,11 @@ static void declare_fits(struct declaring *d)
     for (size_t i = 0; i < d->uses.count; i++) {
         const struct cvbc_used *u = &d->uses.list[i];
         uint32_t bit = UINT32_C(1) << u->use->feature;
+        if (u->use->pin && u->any && !(told & bit) &&
+            cvbc_board_lacks_all(board, u->use, u->abilities, reason)) {
+            declare_wrong(d, CVBC_TARGET, u->at, reason, NULL);
+            told |= bit;
+        }
         for (unsigned pin = 0; pin < CVBC_LOGICAL_PINS; pin++) {
             if (u->use->pin && (u->any || !(u->pins >> pin & 1))) continue;
             if (!(told & bit) && !(told_pins >> pin & 1) &&
@@ -124,19 +125,9 @@ static void declare_fits(struct declaring *d)
             if (!u->use->pin) break;
         }
     }
-    for (size_t i = 0; d->uarts && i < board->bus_count; i++) {
-        const struct cvbc_bus *bus = &board->busses[i];
-        for (unsigned pin = 0; pin < CVBC_LOGICAL_PINS; pin++) {
-            const struct cvbc_place *p = &board->logical[pin].place;
-            bool taken = bus->kind == CVBC_BUS_UART && bus->number == 1 &&
-                         board->logical[pin].there && bus->places[0].port == p->port &&
-                         bus->places[0].pin == p->pin;
-            if (!taken || !d->pins[pin].abilities) continue;
-            snprintf(reason, sizeof reason, "pin %u of %s is %c%u, where UART 1 prints", pin,
-                     board->name, 'A' + p->port, p->pin);
+    for (unsigned pin = 0; pin < CVBC_LOGICAL_PINS; pin++)
+        if (d->pins[pin].abilities && cvbc_board_taken(board, d->busses, pin, NULL, reason))
             declare_wrong(d, CVBC_TARGET, d->pins[pin].first, reason, NULL);
-        }
-    }
 }
 
 static uint8_t function_of(uint8_t abilities)
@@ -278,7 +269,9 @@ static void declare_write(struct declaring *d)
 {
     struct cvbc_core *core = &d->b->core;
     core->target_features |= d->features;
-    core->uart_instances_mask |= d->uarts;
+    core->uart_instances_mask |= d->busses[CVBC_BUS_UART];
+    core->i2c_instances_mask |= d->busses[CVBC_BUS_I2C];
+    core->spi_instances_mask |= d->busses[CVBC_BUS_SPI];
     core->adc_channels_mask |= d->channels;
     declare_needs(d);
     if (d->how->enforce) declare_switch(d);
@@ -301,6 +294,7 @@ bool cvbc_declare(struct cvbc_build *b, const struct cvbc_declaring *how, penta_
     bool ok = d.p.count && cvbc_verify_program(&d.p, &none, 0, false, &d.flow) &&
               cvbc_uses_find(&d.p, how->f->work, &d.uses);
     if (ok) {
+        cvbc_uses_busses(&d.uses, d.busses);
         for (size_t i = 0; i < d.uses.count; i++) declare_use(&d, &d.uses.list[i]);
         declare_heap(&d);
         declare_fits(&d);

@@ -6,6 +6,11 @@
 #include "base/bytes.h"
 #include "cvbc/format/hardware/board.h"
 
+static const struct {
+    const char *name, *pins[3];
+} bus_names[CVBC_BUS_KINDS] = {[CVBC_BUS_UART] = {"UART", {"TX", "RX", NULL}},
+                               [CVBC_BUS_I2C] = {"I2C", {"SDA", "SCL", NULL}},
+                               [CVBC_BUS_SPI] = {"SPI", {"MOSI", "MISO", "SCK"}}};
 static const struct cvbc_use uses[] = {
 #define USE(op, name, pin, feature, instances)                                                     \
     {CVBC_OP_##op, CVBC_PIN_##pin, CVBC_FEATURE_##feature, CVBC_INSTANCES_##instances, name},
@@ -19,6 +24,17 @@ const struct cvbc_use *cvbc_use_of(uint8_t op)
     return NULL;
 }
 
+bool cvbc_use_numbered(const struct cvbc_use *use, unsigned *kind)
+{
+    switch (use->instances) {
+    case CVBC_INSTANCES_UART: *kind = CVBC_BUS_UART; return false;
+    case CVBC_INSTANCES_PORT: *kind = CVBC_BUS_UART; return true;
+    case CVBC_INSTANCES_I2C: *kind = CVBC_BUS_I2C; return true;
+    case CVBC_INSTANCES_SPI: *kind = CVBC_BUS_SPI; return true;
+    default: *kind = CVBC_BUS_KINDS; return false;
+    }
+}
+
 uint8_t cvbc_use_needs(const struct cvbc_use *use, int32_t mode)
 {
     if (use->pin != CVBC_PIN_DIRECTION) return use->pin;
@@ -29,7 +45,7 @@ const char *cvbc_ability_name(uint8_t abilities)
 {
     if (abilities & CVBC_PIN_ADC) return "an analog input";
     if (abilities & CVBC_PIN_PWM) return "a PWM output";
-    if (abilities & CVBC_PIN_INTERRUPT) return "an interrupt";
+    if (abilities & CVBC_PIN_INTERRUPT) return "an interrupt input";
     if (abilities & CVBC_PIN_OUTPUT)
         return abilities & CVBC_PIN_INPUT ? "input and output" : "an output";
     return "an input";
@@ -69,7 +85,9 @@ void cvbc_declared_read(const struct cvbc_metadata *m, struct cvbc_declared *out
     *out = (struct cvbc_declared){.enforced = m->enforced,
                                   .any_pin = m->needs & CVBC_NEED_ANY_PIN,
                                   .features = core->target_features,
-                                  .uarts = core->uart_instances_mask,
+                                  .busses = {[CVBC_BUS_UART] = core->uart_instances_mask,
+                                             [CVBC_BUS_I2C] = core->i2c_instances_mask,
+                                             [CVBC_BUS_SPI] = core->spi_instances_mask},
                                   .channels = core->adc_channels_mask};
     for (unsigned p = 0; p < CVBC_LOGICAL_PINS; p++) {
         size_t i;
@@ -97,13 +115,16 @@ bool cvbc_declared_refuses(const struct cvbc_declared *d, const struct cvbc_use 
                  cvbc_feature(use->feature));
         return true;
     }
-    if (use->instances == CVBC_INSTANCES_UART && !(d->uarts & 1)) {
-        snprintf(reason, REASON, "%s needs UART 1, which is not declared", use->name);
-        return true;
-    }
-    if (use->instances == CVBC_INSTANCES_PORT && pin >= 0 && pin < 8 && !(d->uarts >> pin & 1)) {
-        snprintf(reason, REASON, "%s of port %d needs UART %d, which is not declared", use->name,
-                 (int)pin, (int)pin + 1);
+    unsigned kind, number = 0;
+    bool numbered = cvbc_use_numbered(use, &kind), known = !numbered || (pin >= 0 && pin < 8);
+    if (numbered && known) number = (unsigned)pin;
+    if (kind < CVBC_BUS_KINDS && known && !(d->busses[kind] >> number & 1)) {
+        char which[24] = "";
+        if (numbered)
+            snprintf(which, sizeof which, " of %s %u", kind == CVBC_BUS_UART ? "port" : "bus",
+                     number);
+        snprintf(reason, REASON, "%s%s needs %s %u, which is not declared", use->name, which,
+                 bus_names[kind].name, number + 1);
         return true;
     }
     if (use->pin == CVBC_PIN_NONE || pin < 0 || pin >= CVBC_LOGICAL_PINS) return false;
@@ -167,7 +188,8 @@ bool cvbc_uses_find(const struct cvbc_program *p, struct long_work *work, struct
         const struct cvbc_call *c = &calls.list[i];
         struct cvbc_used u = {.use = cvbc_use_of(p->code[4 * c->at]), .at = c->at};
         if (c->args[0].low > c->args[0].high) continue; /* No path leads to this call. */
-        if (u.use->instances == CVBC_INSTANCES_PORT) u.pins = pins_of(&c->args[0], &u.any) & 255;
+        unsigned kind;
+        if (cvbc_use_numbered(u.use, &kind)) u.pins = pins_of(&c->args[0], &u.any) & 255;
         if (u.use->pin) {
             u.pins = pins_of(&c->args[0], &u.any);
             u.abilities = needs_of(u.use, &c->args[1]);
@@ -210,7 +232,8 @@ static void compare_report(struct comparison *c, uint32_t code, uint32_t at, con
 
 bool cvbc_used_refused(const struct cvbc_declared *d, const struct cvbc_used *u, char *reason)
 {
-    bool each = u->use->pin || u->use->instances == CVBC_INSTANCES_PORT;
+    unsigned kind;
+    bool each = cvbc_use_numbered(u->use, &kind) || u->use->pin;
     for (int pin = 0; pin < CVBC_LOGICAL_PINS; pin++) {
         if (each && (u->any || !(u->pins >> pin & 1))) continue;
         for (int32_t mode = 0; mode < 2; mode++) { /* The modes of pinMode are input and output. */
@@ -256,6 +279,62 @@ bool cvbc_declarations_check(const struct cvbc_module *m, struct findings *f)
     return true;
 }
 
+/* Returns the abilities that a logical pin of a board does not have. */
+static uint8_t board_missing(const struct cvbc_board *b, const struct cvbc_board_pin *pin)
+{
+    return (uint8_t)((pin->adc ? 0 : CVBC_PIN_ADC) | (pin->pwm ? 0 : CVBC_PIN_PWM) |
+                     (pin->interrupt || !b->limits ? 0 : CVBC_PIN_INTERRUPT));
+}
+
+void cvbc_uses_busses(const struct cvbc_uses *all, uint8_t busses[CVBC_BUS_KINDS])
+{
+    memset(busses, 0, CVBC_BUS_KINDS);
+    for (size_t i = 0; i < all->count; i++) {
+        const struct cvbc_used *u = &all->list[i];
+        unsigned kind;
+        bool numbered = cvbc_use_numbered(u->use, &kind);
+        if (kind < CVBC_BUS_KINDS)
+            busses[kind] |= (uint8_t)(!numbered ? 1 : u->any ? UINT8_MAX : u->pins);
+    }
+}
+
+bool cvbc_board_lacks_all(const struct cvbc_board *b, const struct cvbc_use *use, uint8_t abilities,
+                          char *reason)
+{
+    enum { REASON = 120 };
+    const struct cvbc_place nowhere = {UINT8_MAX, UINT8_MAX};
+    bool any = false;
+    if (b->any) return false;
+    if (cvbc_board_lacks(b, use, 0, 0, &nowhere, reason))
+        return true; /* The board lacks the feature. */
+    for (unsigned i = 0; i < CVBC_LOGICAL_PINS; i++)
+        any |= b->logical[i].there && !(abilities & board_missing(b, &b->logical[i]));
+    if (any || !b->maps) return false;
+    snprintf(reason, REASON, "%s: no logical pin of %s is %s", use->name, b->name,
+             cvbc_ability_name(abilities));
+    return true;
+}
+
+bool cvbc_board_taken(const struct cvbc_board *b, const uint8_t busses[CVBC_BUS_KINDS],
+                      unsigned logical, const struct cvbc_place *place, char *reason)
+{
+    enum { REASON = 120 };
+    if (!place && b->logical[logical].there) place = &b->logical[logical].place;
+    if (b->any || !place) return false;
+    for (size_t i = 0; i < b->bus_count; i++) {
+        const struct cvbc_bus *bus = &b->busses[i];
+        if (!(busses[bus->kind] >> (bus->number - 1) & 1)) continue;
+        for (unsigned k = 0; k < 3 && bus_names[bus->kind].pins[k]; k++) {
+            if (bus->places[k].port != place->port || bus->places[k].pin != place->pin) continue;
+            snprintf(reason, REASON, "pin %u of %s is %c%u, %s of %s %u, which is used, too",
+                     logical, b->name, 'A' + place->port % 26, place->pin,
+                     bus_names[bus->kind].pins[k], bus_names[bus->kind].name, bus->number);
+            return true;
+        }
+    }
+    return false;
+}
+
 bool cvbc_board_lacks(const struct cvbc_board *b, const struct cvbc_use *use, uint8_t abilities,
                       unsigned logical, const struct cvbc_place *place, char *reason)
 {
@@ -279,38 +358,56 @@ bool cvbc_board_lacks(const struct cvbc_board *b, const struct cvbc_use *use, ui
                  b->name);
         return true;
     }
-    uint8_t missing = (uint8_t)((pin->adc ? 0 : CVBC_PIN_ADC) | (pin->pwm ? 0 : CVBC_PIN_PWM));
-    missing &= abilities;
+    uint8_t missing = abilities & board_missing(b, pin);
     if (!missing) return false;
     snprintf(reason, REASON, "%s of pin %u: %c%u of %s is not %s", use->name, logical,
              'A' + pin->place.port, pin->place.pin, b->name, cvbc_ability_name(missing));
     return true;
 }
 
+/* Compares one use of a logical pin with the board. `*told` has the pins whose bus was reported. */
+static void compare_pin(struct comparison *c, const struct cvbc_board *b, const struct cvbc_used *u,
+                        unsigned pin, const uint8_t busses[CVBC_BUS_KINDS], uint32_t *told)
+{
+    const struct cvbc_metadata *meta = &c->m->meta;
+    struct cvbc_place place = {CVBC_PORT_LOGICAL, 0};
+    char reason[120];
+    size_t record;
+    if (u->use->pin && cvbc_board_record(meta, pin, &record))
+        place =
+            (struct cvbc_place){meta->pins[record].port_identifier, meta->pins[record].pin_number};
+    bool mapped = place.port == CVBC_PORT_LOGICAL;
+    bool known =
+        !(b->features >> u->use->feature & 1) || (mapped && b->maps && !b->logical[pin].there);
+    if (meta->enforced && known && u->use->pin)
+        return; /* What is declared does not fit, which was reported already. */
+    if (cvbc_board_lacks(b, u->use, u->abilities, pin, mapped ? NULL : &place, reason))
+        compare_report(c, CVBC_BOARD_LACKS, u->at, reason);
+    if (!u->use->pin || *told >> pin & 1 ||
+        !cvbc_board_taken(b, busses, pin, mapped ? NULL : &place, reason))
+        return;
+    compare_report(c, CVBC_BOARD_LACKS, u->at, reason);
+    *told |= UINT32_C(1) << pin;
+}
+
 bool cvbc_board_uses(const struct cvbc_module *m, const struct cvbc_board *b, struct findings *f)
 {
     const struct cvbc_opened *o = cvbc_open(m);
     struct cvbc_uses used;
+    uint8_t busses[CVBC_BUS_KINDS];
+    uint32_t told = 0;
     char reason[120];
     if (b->any || !o->has_program || o->program.flaw.code) return true;
     if (!cvbc_uses_find(&o->program, f->work, &used)) return false;
+    cvbc_uses_busses(&used, busses);
     struct comparison c = {.m = m, .f = f};
     for (size_t i = 0; i < used.count; i++) {
         const struct cvbc_used *u = &used.list[i];
+        if (u->use->pin && u->any && cvbc_board_lacks_all(b, u->use, u->abilities, reason))
+            compare_report(&c, CVBC_BOARD_LACKS, u->at, reason);
         for (unsigned pin = 0; pin < CVBC_LOGICAL_PINS; pin++) {
-            size_t record;
             if (u->use->pin && (u->any || !(u->pins >> pin & 1))) continue;
-            struct cvbc_place place = {CVBC_PORT_LOGICAL, 0};
-            if (u->use->pin && cvbc_board_record(&m->meta, pin, &record))
-                place = (struct cvbc_place){m->meta.pins[record].port_identifier,
-                                            m->meta.pins[record].pin_number};
-            bool mapped = place.port == CVBC_PORT_LOGICAL;
-            bool told = !(b->features >> u->use->feature & 1) ||
-                        (mapped && b->maps && !b->logical[pin].there);
-            if (m->meta.enforced && told && u->use->pin)
-                continue; /* What is declared does not fit, which was reported already. */
-            if (cvbc_board_lacks(b, u->use, u->abilities, pin, mapped ? NULL : &place, reason))
-                compare_report(&c, CVBC_BOARD_LACKS, u->at, reason);
+            compare_pin(&c, b, u, pin, busses, &told);
             if (!u->use->pin) break;
         }
     }

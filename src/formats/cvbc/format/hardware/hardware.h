@@ -25,13 +25,18 @@ enum cvbc_instances {
     CVBC_INSTANCES_NONE,
     CVBC_INSTANCES_UART,
     CVBC_INSTANCES_CHANNELS,
-    CVBC_INSTANCES_PORT
+    CVBC_INSTANCES_PORT,
+    CVBC_INSTANCES_I2C,
+    CVBC_INSTANCES_SPI,
 };
 
 struct cvbc_use {
     uint8_t op, pin, feature, instances;
     const char *name;
 };
+/* Tells whether the first argument of a use is the number of a port or bus. Gives the kind of bus
+ * that the use needs, or CVBC_BUS_KINDS. */
+bool cvbc_use_numbered(const struct cvbc_use *use, unsigned *kind);
 /* Returns the row of hardware.def for a host call, or NULL. */
 const struct cvbc_use *cvbc_use_of(uint8_t op);
 /* Returns the abilities that a use of a pin needs; `mode` is the second argument of pinMode. */
@@ -46,7 +51,7 @@ int cvbc_channel_of(unsigned logical);
 struct cvbc_declared {
     bool enforced, any_pin;
     uint32_t features;
-    uint8_t uarts, channels; /* masks of the metadata */
+    uint8_t busses[CVBC_BUS_KINDS], channels; /* masks of the metadata */
     struct {
         uint8_t abilities, port, number, function, mode;
         uint16_t record;
@@ -63,7 +68,7 @@ bool cvbc_declared_refuses(const struct cvbc_declared *d, const struct cvbc_use 
 struct cvbc_used { /* one call */
     const struct cvbc_use *use;
     uint32_t at;
-    uint32_t pins;     /* the logical pins, or ports, that it may use, as bits */
+    uint32_t pins;     /* the logical pins, ports or busses that it may use, as bits */
     bool any;          /* true if it may use any pin */
     uint8_t abilities; /* what it does to the pins */
     uint8_t pull;      /* the value of pin_pull that it needs */
@@ -77,9 +82,18 @@ void cvbc_uses_free(struct cvbc_uses *u);
 /* Tells whether a use needs more than the declarations allow, and why. */
 bool cvbc_used_refused(const struct cvbc_declared *d, const struct cvbc_used *u, char *reason);
 
+/* Gives the busses that a program uses, as a mask for each kind. */
+void cvbc_uses_busses(const struct cvbc_uses *uses, uint8_t busses[CVBC_BUS_KINDS]);
+
 /* Tells whether a board cannot do what a use does to a logical pin, and why. `place` is where
  * the file puts the pin, or NULL if the board maps it. */
 bool cvbc_board_lacks(const struct cvbc_board *b, const struct cvbc_use *use, uint8_t abilities,
+                      unsigned logical, const struct cvbc_place *place, char *reason);
+/* Tells whether no pin of a board can do what a use does to a pin that is not known, and why. */
+bool cvbc_board_lacks_all(const struct cvbc_board *b, const struct cvbc_use *use, uint8_t abilities,
+                          char *reason);
+/* Tells whether a logical pin is at the place of a bus that the program uses, and which bus. */
+bool cvbc_board_taken(const struct cvbc_board *b, const uint8_t busses[CVBC_BUS_KINDS],
                       unsigned logical, const struct cvbc_place *place, char *reason);
 /* Compares the uses of an opened module with a board, and reports findings of CVBC_BOARD_LACKS. */
 bool cvbc_board_uses(const struct cvbc_module *m, const struct cvbc_board *b, struct findings *f);
