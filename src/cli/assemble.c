@@ -1,4 +1,5 @@
-/* asm, convert, seal and open: text or a file to other bytes. */
+/* Implements the commands asm, convert, seal and open, which make other bytes of a text or a
+ * file. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,8 +19,8 @@ const char *format_of_suffix(const char *name)
     return NULL;
 }
 
-/* Adds what the formats cannot know: -g, and the name of the text, for includes and source lines,
- * unless the user gave another. */
+/* Adds the options that the formats cannot know: -g, and the name of the text, for includes and
+ * source lines, unless the user gave another. */
 static penta_option *with_source(const struct cli *c, const char *format, penta_option *options,
                                  size_t *count, const char *name)
 {
@@ -41,7 +42,7 @@ penta_module *assemble_input(struct cli *c, const struct input *in, const char *
     finding_sink_init(&sink, c, in->name);
     sink.source = &text;
     penta_module *module = penta_assemble(text, format, options, count, finding_sink_add, &sink);
-    sink.uncounted = module != NULL; /* the JSON document is about the run, not about the text */
+    sink.uncounted = module != NULL; /* The JSON document is about the run, not about the text. */
     finding_sink_finish(&sink);
     if (!module) cli_fail(c, EXIT_NO);
     free(options);
@@ -90,18 +91,18 @@ void command_ASM(struct cli *c)
     input_close(&in);
 }
 
-/* Does what convert, seal and open share: reads one module and writes other bytes of the same
- * format. */
+/* A function that convert, seal and open share. It reads one module and writes other bytes of
+ * the same format. */
 typedef bool transform_fn(const penta_module *module, const penta_option *options, size_t count,
                           penta_buffer *out, penta_report *report, void *user);
 
-/* Keeps the highest exit code of the findings, since a wrong key exits differently from a bad
- * file. */
+/* A sink of findings that keeps the highest exit code, since a wrong key exits differently from
+ * a bad file. */
 struct transform_sink {
     struct finding_sink findings;
     int exit;
     bool damaged;
-    penta_error refused; /* code 0, or why nothing was tried */
+    penta_error refused; /* the reason why nothing was tried, or code 0 */
 };
 
 static void transform_finding(void *user, const penta_error *finding)
@@ -143,7 +144,8 @@ static void assemble_transform(struct cli *c, transform_fn *fn, unsigned use)
     input_close(&in);
 }
 
-/* --from NAME chooses the format that is called SOMETHING-NAME, where bytes alone do not tell. */
+/* Lets --from NAME choose the format that is called SOMETHING-NAME, if bytes alone do not tell
+ * it. */
 static void format_from(struct cli *c)
 {
     const char *from = option_text(c->format_options, c->format_option_count, "from"), *name;

@@ -1,4 +1,4 @@
-/* What every command shares: exit codes, errors, the JSON document, output. */
+/* Implements what every command shares: exit codes, errors, the JSON document, output. */
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -73,15 +73,14 @@ bool cli_is(const struct cli *c, enum option option, const char *word)
     return c->value[option] && words_equal(bytes_of(word), bytes_of(c->value[option]));
 }
 
-/* ---- findings of one file ---- */
-
 void finding_sink_init(struct finding_sink *sink, struct cli *c, const char *file)
 {
     *sink = (struct finding_sink){.cli = c, .file = file};
     sink->max = cli_number(c, OPT_MAX_FINDINGS, 100);
 }
 
-/* Whether a finding is not shown because of --quiet. The file of --sarif has it all the same. */
+/* Tells whether a finding is not shown because of --quiet. The file of --sarif has it
+ * nevertheless. */
 static bool sink_is_quiet(const struct finding_sink *s, const penta_error *finding)
 {
     return finding->severity != PENTA_ERROR && s->cli->value[OPT_QUIET];
@@ -171,7 +170,7 @@ void finding_sink_finish(struct finding_sink *s)
     writer_flush(&c->out);
     tell_findings(s, &text);
     if (c->value[OPT_JSON] && s->uncounted) {
-        /* the list of diagnostics says it already */
+        /* The list of diagnostics has these numbers already. */
     } else if (c->value[OPT_JSON]) {
         json_uint(&c->json, "errors", s->errors);
         json_uint(&c->json, "warnings", s->warnings);
@@ -191,9 +190,7 @@ void finding_sink_drop(struct finding_sink *s)
     s->count = 0;
 }
 
-/* ---- output ---- */
-
-/* With --json and -o the file is written at once, and the document names it. */
+/* Writes the file at once when --json and -o are given. The document names the file. */
 static bool to_named_file(struct cli *c, penta_bytes bytes)
 {
     if (!c->value[OPT_JSON] || !c->out_is_file) return false;
@@ -231,7 +228,8 @@ void cli_text(struct cli *c, penta_bytes text)
     if (!cli_text_file(c, text)) json_string(&c->json, "text", text);
 }
 
-/* Commands about one file take several, and run for each: their documents become a list. */
+/* Tells whether the command is about one file but got several. It then runs for each, and the
+ * documents become a list. */
 static bool lists_files(const struct cli *c)
 {
     return commands[c->command].inputs == INPUTS_EACH && c->word_count > 1;
@@ -271,7 +269,7 @@ static void close_output(struct cli *c)
     } else if (c->out.sink) {
         terminal_ended(c);
     } else if (c->value[OPT_OUTPUT] && (c->exit == EXIT_YES || c->out.out.size)) {
-        c->value[OPT_JSON] = NULL; /* the document is closed: an error is told on standard error */
+        c->value[OPT_JSON] = NULL; /* The document is closed, so an error goes to standard error. */
         output_write(c, c->value[OPT_OUTPUT], writer_view(&c->out));
     }
     outcomes_close(c);
@@ -300,7 +298,7 @@ static void run_document(struct cli *c, const char *word)
     output_watch(c);
 }
 
-/* The same command for each of several files. */
+/* Runs the same command for each of several files. */
 static void run_each(struct cli *c)
 {
     const char **words = c->words;
@@ -376,7 +374,7 @@ int cli_main(int argc, char **argv)
     terminal_bound(&c);
     output_watch(&c);
     if (!parsed) {
-        /* the error has been reported */
+        /* The error has been reported. */
     } else if (c.value[OPT_HELP]) {
         help_for(&c, !strcmp(c.value[OPT_HELP], "short"));
     } else if (outputs_distinct(&c) && outcomes_open(&c)) {

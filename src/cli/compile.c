@@ -1,4 +1,5 @@
-/* compile: sketches to containers, COIL objects to native code, which the system's cc links. */
+/* Implements the command compile: sketches become containers, COIL objects become native code,
+ * which the system's cc links. */
 #include "cli/formats.h"
 #include "cli/machine/deadline.h"
 #include "cli/output.h"
@@ -30,8 +31,8 @@ static bool compile_fail(struct cli *c, const char *file, const char *what, cons
     return false;
 }
 
-/* Finds the runtime library in the folder of libraries beside the folder of the tool; "" if it
- * is not there. */
+/* Finds the runtime library in the folder of libraries beside the folder of the tool. The path
+ * is "" if it is not there. */
 static void find_runtime(char *path, size_t room)
 {
     static const char *const folders[] = {PENTA_RUNTIME_FOLDER, "../lib"};
@@ -50,9 +51,7 @@ static void find_runtime(char *path, size_t room)
     *path = 0;
 }
 
-/* ---- the linker, a process that ends with us: it has a group of its own, with those that it starts ---- */
-
-static volatile pid_t linker_group; /* 0: none */
+static volatile pid_t linker_group; /* 0 when no linker runs */
 static volatile int linker_interrupted;
 
 static void linker_stop(void)
@@ -67,8 +66,9 @@ static void linker_signal(int number)
     linker_stop();
 }
 
-/* From the start of the process to when its group is known, signals wait. In the process they have the usual effect;
- * of SIGTTOU, that a terminal may send to what is not in the foreground, it hears nothing. */
+/* Starts the linker. Signals wait from the start of the process until its group is known. In the
+ * process they have the usual effect, except that SIGTTOU, which a terminal may send to a
+ * process that is not in the foreground, is ignored. */
 static int linker_start(const char *const args[])
 {
     sigset_t held, old, usual;
@@ -130,15 +130,16 @@ static bool write_object(struct cli *c, const char *name, penta_bytes object)
     return ok || compile_fail(c, name, "cannot be written: ", strerror(errno));
 }
 
-/* Object and program are made in a folder beside the program, which then takes its place as a whole. */
+/* Links a program. Object and program are made in a folder beside the program, which is then
+ * replaced as a whole. */
 static void link_program(struct cli *c, penta_bytes object)
 {
     struct sigaction stop = {.sa_handler = linker_signal}, before;
     const char *program = c->value[OPT_OUTPUT];
     char folder[4096], input[4200], made[4200], *real;
-    c->value[OPT_OUTPUT] = NULL; /* the linker writes it */
+    c->value[OPT_OUTPUT] = NULL; /* The linker writes this file. */
     if (!output_allowed(c, program)) return;
-    real = realpath(program, NULL); /* a link stays one */
+    real = realpath(program, NULL); /* A link stays a link. */
     const char *target = real ? real : program;
     int n = snprintf(folder, sizeof folder, "%s.XXXXXX", target);
     linker_interrupted = 0;
@@ -160,11 +161,9 @@ static void link_program(struct cli *c, penta_bytes object)
     free(real);
 }
 
-/* ---- text for the assembler, with what the bytes of the code are ---- */
-
 struct listing {
-    struct writer out, code; /* code: bytes of the rows under way */
-    uint64_t at;             /* of those bytes in their section */
+    struct writer out, code; /* `code` has the bytes of the current rows. */
+    uint64_t at;             /* the offset of those bytes in their section */
 };
 
 static void compile_flush(struct listing *l)
@@ -249,7 +248,8 @@ static void compile_native(struct cli *c, struct input *in, bool is_text)
     free(options);
 }
 
-/* What is no COIL object is a sketch, unless its name or --format says otherwise. */
+/* Compiles a file. A file that is not a COIL object is a sketch, unless its name or --format
+ * says otherwise. */
 void command_COMPILE(struct cli *c)
 {
     struct input in;
@@ -266,7 +266,8 @@ void command_COMPILE(struct cli *c)
          other = known && !coil && !named && memchr(in.bytes.data, 0, in.bytes.size),
          is_text = !coil && text && !strcmp(text, "coil");
     penta_error err = {0};
-    if (!in.bytes.size) /* the mark of a step that failed before: no sketch, no object */
+    if (!in.bytes.size) /* An empty file comes from a step that failed before; it is neither a
+                         * sketch nor an object. */
         error_at(&err, BASE_UNKNOWN_FORMAT, 0, "the file is empty");
     else if (other)
         error_at(&err, BASE_UNSUPPORTED, 0, "penta compile is not for %s files", guess.format);

@@ -18,7 +18,7 @@ static void conform_unreadable(struct cli *c, const penta_conform_result *r)
     cli_error(c, r->path, &err);
 }
 
-/* The case in the file of --junit. A file that holds no vectors is none. */
+/* Adds the case of a file to the file of --junit. A file without vectors is not a case. */
 static void conform_case(struct cli *c, const penta_conform_result *r)
 {
     static const penta_case_verdict verdicts[] = {[PENTA_CONFORM_PASS] = PENTA_CASE_PASSED,

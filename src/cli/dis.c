@@ -1,9 +1,11 @@
-/* dis: a whole listing, which assembles to the same bytes, or parts of the code to read. */
+/* Implements the command dis, which prints a whole listing that assembles to the same bytes, or
+ * parts of the code for reading. */
 #include <stdlib.h>
 #include <string.h>
 #include "cli/terminal/highlight.h"
 
-/* A listing as it comes. Colours need whole lines, so the last line waits for its end. */
+/* A listing that is shown while it is printed. Colours need whole lines, so the last line waits
+ * for its end. */
 struct listing {
     struct cli *c;
     const char *format;
@@ -31,7 +33,7 @@ static void show_piece(void *user, penta_bytes piece)
     writer_bytes(&l->rest, piece.data + whole, piece.size - whole);
 }
 
-/* Prints the parts of the code that the options choose; penta_print_code knows the same options. */
+/* Prints the parts of the code that the options choose. penta_print_code knows the same options. */
 static bool print_parts(struct cli *c, const penta_module *module, struct writer *out,
                         penta_error *err)
 {
@@ -54,8 +56,6 @@ static bool print_parts(struct cli *c, const penta_module *module, struct writer
     return ok && writer_ok(out, err);
 }
 
-/* ---- the command ---- */
-
 static bool dis_print(struct cli *c, const penta_module *module, struct writer *out,
                       penta_error *err)
 {
@@ -71,8 +71,8 @@ static bool dis_print(struct cli *c, const penta_module *module, struct writer *
     return ok;
 }
 
-/* The text is shown while it is printed. Only a document needs it as a whole, and a file, which is
- * written all at once. */
+/* Disassembles a file. The text is shown while it is printed. Only a document needs it as a
+ * whole, and a file, which is written all at once. */
 void command_DIS(struct cli *c)
 {
     struct input in;

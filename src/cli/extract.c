@@ -23,7 +23,7 @@ static bool extract_part(const penta_module *module, const char *part, penta_buf
     return true;
 }
 
-/* A part by its name. Only cvbc containers have such parts, and a damaged one has none. */
+/* Extracts a part by its name. Only cvbc containers have such parts, and a damaged one has none. */
 static bool extract_named(const struct cli *c, const penta_module *module, penta_buffer *out,
                           penta_error *err)
 {

@@ -52,7 +52,8 @@ bool options_known(struct cli *c, const char *format)
     return true;
 }
 
-/* What to do instead: choose a format, or first make a file of the format from a source. */
+/* Adds a hint at what to do instead: choose a format, or first make a file of the format from a
+ * source. */
 static void add_hint(const char *name, penta_error *err)
 {
     const char *format = format_of_suffix(name);
@@ -74,14 +75,15 @@ const char *format_chosen(const struct cli *c)
     return format;
 }
 
-/* Returns the format whose text the name promises: run, trace and debug take assembly text, too. */
+/* Returns the format whose text the suffix of the name promises, because run, trace and debug
+ * take assembly text, too. */
 static const char *source_format(const struct cli *c, const char *name)
 {
     bool runs = commands[c->command].inputs == INPUTS_PROGRAM;
     return runs && !c->value[OPT_FORMAT] ? format_of_suffix(name) : NULL;
 }
 
-/* Recognises the format of a file. *sure: the other formats are less likely. */
+/* Recognises the format of a file. *sure is set when the other formats are less likely. */
 static const char *format_guessed(penta_bytes bytes, bool *sure)
 {
     penta_guess guesses[2];
@@ -118,7 +120,7 @@ bool input_open(struct cli *c, const char *name, struct input *in)
     const char *named = format_chosen(c), *format = named;
     const char *text = source_format(c, name), *guessed = NULL;
     bool sure = true;
-    if (!in->bytes.size) format = NULL; /* an empty file has no format, whatever --format says */
+    if (!in->bytes.size) format = NULL; /* An empty file has no format, whatever --format is. */
     if (!format || text) guessed = format_guessed(input_bytes(in), &sure);
     if (text && !guessed) return open_source(c, in, text);
     if (!format)
@@ -136,7 +138,7 @@ bool input_open(struct cli *c, const char *name, struct input *in)
     }
     size_t count = 0;
     penta_option *options = known ? options_for(c, format, OPTION_OPEN, &count) : NULL;
-    /* Without a format the library says why it chooses none. */
+    /* Without a format the library reports why it chooses none. */
     in->module = penta_open(input_bytes(in), sure ? format : NULL, options, count, &err);
     free(options);
     if (in->module) c->format_seen = penta_module_format(in->module);
@@ -148,7 +150,8 @@ bool input_open(struct cli *c, const char *name, struct input *in)
     add_hint(name, &err);
     bool forced = named && cli_exit_of(err.code) == EXIT_NO;
     cli_error(c, name, &err);
-    if (forced) cli_fail(c, EXIT_DAMAGED); /* unparsable although the format was given */
+    /* The file cannot be parsed although the format was given. */
+    if (forced) cli_fail(c, EXIT_DAMAGED);
     input_close(in);
     return false;
 }

@@ -26,7 +26,8 @@ void command_INFO(struct cli *c)
         penta_info(in.module, &visitor);
         json_end(&c->json);
     } else {
-        penta_option options[2] = {{"items", c->value[OPT_ALL] ? "0" : "16"}}; /* one screen */
+        /* 16 items fit on one screen. */
+        penta_option options[2] = {{"items", c->value[OPT_ALL] ? "0" : "16"}};
         size_t count = 1 + cli_colors(c, options + 1);
         penta_buffer text = {0};
         penta_error err;
@@ -49,7 +50,7 @@ static void show_piece(void *user, penta_bytes piece)
     writer_bytes(&c->out, piece.data, piece.size);
 }
 
-/* Reports an error of a view; a path that names nothing is an error of usage. */
+/* Reports an error of a view. A path that names nothing is an error of usage. */
 static void view_error(struct cli *c, const char *file, penta_error *err)
 {
     if (c->value[OPT_SELECT] && err->code == BASE_OPTION_VALUE)
@@ -102,7 +103,8 @@ void command_HEX(struct cli *c)
 {
     struct input in;
     if (!input_open(c, c->words[0], &in)) return;
-    if (c->value[OPT_JSON]) { /* the same tree, with the bytes as one hex string */
+    /* The document has the same tree, with the bytes as one hex string. */
+    if (c->value[OPT_JSON]) {
         about_file(c, &in);
         json_hex(&c->json, "bytes", input_bytes(&in));
         tree_json(c, in.module);

@@ -1,4 +1,5 @@
-/* link: objects to one file. Reads the inputs; the first decides which linker gets them all. */
+/* Implements the command link, which makes one file of objects. The first input decides which
+ * linker gets them all. */
 #include "base/array.h"
 #include "base/sanitize.h"
 #include "cli/output.h"
@@ -12,7 +13,7 @@
 
 struct objects {
     struct cli *cli;
-    penta_object *items; /* each owns its name and bytes */
+    penta_object *items; /* each item owns its name and bytes */
     size_t count, capacity;
 };
 
@@ -49,7 +50,7 @@ static int by_name(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* The objects of a folder are like members of an archive. */
+/* Adds the objects of a folder, which are like members of an archive. */
 static bool add_folder(struct objects *o, const char *path)
 {
     struct dirent **entries = NULL;
@@ -78,7 +79,7 @@ static bool add_inputs(struct objects *o)
     return o->count || link_fail(o->cli, NULL, BASE_UNKNOWN_FORMAT, "there is nothing to link");
 }
 
-/* The options of the formats, and those of the tool that are a linker's too. */
+/* Returns the options of the formats, and those of the tool that are also a linker's. */
 static penta_option *options_of(const struct cli *c, size_t *count)
 {
     static const struct {
@@ -99,7 +100,7 @@ static penta_option *options_of(const struct cli *c, size_t *count)
 
 struct link_sink {
     struct finding_sink findings;
-    char **names; /* the names of objects, which the linker's findings start with */
+    char **names; /* the names of objects, with which the linker's findings start */
     size_t count, capacity;
 };
 
@@ -122,7 +123,8 @@ static void add_finding(void *user, const char *object, const penta_error *findi
     finding_sink_add(&sink->findings, finding);
 }
 
-/* Names in a map come from the objects, and people read it on a terminal. */
+/* Writes a map. The names in it come from the objects, and people read it on a terminal, so it
+ * is made safe to print. */
 static bool write_map(struct cli *c, penta_bytes map)
 {
     struct writer safe = {0};

@@ -1,5 +1,5 @@
-/* The files of --sarif and --junit: what a command found, for other programs. They are written when the command has
- * ended, whatever its exit code, unless its command line was wrong. */
+/* Writes the files of --sarif and --junit: what a command found, for other programs. They are
+ * written when the command has ended, whatever its exit code, unless its command line was wrong. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,10 +12,10 @@ static bool outcomes_on_stdout(const struct cli *c, enum option option)
     return c->value[option] && !strcmp(c->value[option], "-");
 }
 
-/* Takes the lines of text that a command prints, where a document has standard output for itself. */
+/* Drops the lines of text that a command prints, when a document needs standard output alone. */
 static void outcomes_drop(void *user, penta_bytes piece) { (void)user, (void)piece; }
 
-/* Whether standard output gets one thing at most. */
+/* Tells whether standard output gets at most one thing. */
 static bool outcomes_one_output(struct cli *c)
 {
     bool sarif = outcomes_on_stdout(c, OPT_SARIF), junit = outcomes_on_stdout(c, OPT_JUNIT);
@@ -52,8 +52,6 @@ bool outcomes_open(struct cli *c)
         c->out.sink = outcomes_drop;
     return true;
 }
-
-/* ---- what they hold ---- */
 
 void outcomes_case(struct cli *c, const penta_case *one)
 {
@@ -92,8 +90,6 @@ void outcomes_omitted(struct cli *c, const char *file, uint64_t more)
     penta_sarif_add(c->sarif, &err, &(penta_sarif_place){.file = file});
 }
 
-/* ---- writing ---- */
-
 static void outcomes_write(struct cli *c, enum option option, bool ok, penta_bytes text,
                            const penta_error *err)
 {
@@ -102,7 +98,7 @@ static void outcomes_write(struct cli *c, enum option option, bool ok, penta_byt
     } else if (!outcomes_on_stdout(c, option)) {
         output_write(c, c->value[option], text);
     } else {
-        c->out.out.size = 0; /* lines that were dropped, or bytes that are in a file */
+        c->out.out.size = 0; /* The lines were dropped, or the bytes are in a file. */
         c->out.sink = terminal_text;
         c->out_is_binary = false;
         writer_bytes(&c->out, text.data, text.size);
@@ -110,7 +106,8 @@ static void outcomes_write(struct cli *c, enum option option, bool ok, penta_byt
     }
 }
 
-/* The library names options by their keys, the tool as they are typed: in the texts of rules, too. */
+/* Writes the file of --sarif. The library names options by their keys, also in the texts of
+ * rules; the tool writes them as they are typed. */
 static void outcomes_write_sarif(struct cli *c)
 {
     penta_buffer text = {0};
@@ -118,7 +115,7 @@ static void outcomes_write_sarif(struct cli *c)
     struct writer named = {0};
     bool ok = penta_sarif_write(c->sarif, &text, &err);
     penta_sarif_free(c->sarif);
-    c->sarif = NULL; /* what fails now is not in the file */
+    c->sarif = NULL; /* Errors from now on are not in the file. */
     penta_buffer_append(&text, (penta_bytes){(const uint8_t *)"", 1});
     if (ok) option_names(&named, (const char *)text.data);
     outcomes_write(c, OPT_SARIF, ok && writer_ok(&named, &err), writer_view(&named), &err);

@@ -1,5 +1,5 @@
 /* Decides which files a command may write: never one that it has read, one that holds a key, or
- * one file under two names. Then it writes them, each wholly or not at all. */
+ * one file under two names. Then it writes each file completely or not at all. */
 #include "cli/output.h"
 #include <ctype.h>
 #include <libgen.h>
@@ -13,8 +13,6 @@ static bool output_same(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* ---- what the command has read and written ---- */
-
 void output_watch(struct cli *c) { file_list_begin(&c->touched); }
 
 void output_unwatch(struct cli *c)
@@ -22,8 +20,6 @@ void output_unwatch(struct cli *c)
     file_list_begin(NULL);
     file_list_free(&c->touched);
 }
-
-/* ---- keys ---- */
 
 enum { KEY_FILE_MAX = 65536, RAW_KEY = 32 };
 
@@ -40,7 +36,8 @@ static bool pem_key(penta_bytes text)
     return false;
 }
 
-/* One line of at least 32 bytes in hex: symmetric keys, and raw public keys of every kind. */
+/* Recognises one line of at least 32 bytes in hex, which may be a symmetric key or a raw public
+ * key of any kind. */
 static bool hex_key(penta_bytes text)
 {
     size_t n = 0;
@@ -50,7 +47,8 @@ static bool hex_key(penta_bytes text)
     return n >= 2 * RAW_KEY && n % 2 == 0;
 }
 
-/* 32 bytes that look random: nearly all different, and about half with the top bit set. */
+/* Recognises 32 bytes that look random: nearly all different, and about half with the top bit
+ * set. */
 static bool raw_key(penta_bytes bytes)
 {
     bool seen[256] = {false};
@@ -70,15 +68,14 @@ static bool holds_key(penta_bytes bytes)
     return pem_key(bytes) || hex_key(bytes) || raw_key(bytes);
 }
 
-/* ---- checks ---- */
-
 static bool output_unchanged(penta_bytes a, penta_bytes b)
 {
     return a.size == b.size && (!a.size || !memcmp(a.data, b.data, a.size));
 }
 
-/* `bytes`: what would be written, or NULL when it is not known yet. A key file that stays as it is
- * may be written: a build that runs twice is no error. */
+/* Checks that a key is not overwritten. `bytes` is what would be written, or NULL when it is not
+ * known yet. A key file that stays as it is may be written, because a build that runs twice is
+ * no error. */
 static bool spares_keys(const char *path, const struct stat *st, const penta_bytes *bytes,
                         penta_error *err)
 {
@@ -94,7 +91,8 @@ static bool spares_keys(const char *path, const struct stat *st, const penta_byt
     return !err->code;
 }
 
-/* Files in the folder of an option marked OPTION_FOLDER belong to the machine alone. */
+/* Tells whether a file is in the folder of an option marked OPTION_FOLDER. Such files belong to
+ * the machine alone. */
 static bool in_own_folder(const struct cli *c, const char *path)
 {
     struct stat parent, folder;
@@ -118,7 +116,7 @@ static bool output_permitted(struct cli *c, const char *path, bool rewrite,
         return error_note(err, "choose another name");
     }
     if (stat(path, &st) || !S_ISREG(st.st_mode)) return true;
-    if (c->touched.lost) /* without the whole list, writing would not be safe */
+    if (c->touched.lost) /* Without the whole list, writing would not be safe. */
         return error_at(err, BASE_MEMORY, 0, "no memory to remember the files that were read");
     const struct file_listed *touched = file_list_find(&c->touched, &st);
     if (touched && !(rewrite && !touched->written)) {
@@ -128,7 +126,7 @@ static bool output_permitted(struct cli *c, const char *path, bool rewrite,
                  path);
         return error_note(err, "choose another name");
     }
-    file_list_begin(NULL); /* this read is not one of the command's */
+    file_list_begin(NULL); /* This read is not one of the command's. */
     bool ok = spares_keys(path, &st, bytes, err);
     output_watch(c);
     return ok;
@@ -146,7 +144,8 @@ bool output_allowed(struct cli *c, const char *path)
     return output_reported(c, output_permitted(c, path, false, NULL, &err), &err);
 }
 
-/* The state may go to the file that it came from, and to no other that was read. */
+/* Tells whether the state may be written: it may go to the file from which it came, and to no
+ * other file that was read. */
 static bool state_allowed(struct cli *c)
 {
     penta_error err = {0};
@@ -169,18 +168,16 @@ bool output_options_allowed(struct cli *c)
     return state_allowed(c);
 }
 
-/* ---- all outputs of a command ---- */
-
 struct named_output {
     const char *option, *path;
-    bool rewrites; /* the command may read it first */
+    bool rewrites; /* The command may read the file first. */
 };
 
-/* The files that options name for writing; free the list. */
+/* Returns the files that options name for writing. The caller frees the list. */
 static struct named_output *named_outputs(const struct cli *c, size_t *count)
 {
     struct named_output *all = calloc(OPTS + c->format_option_count, sizeof *all);
-    if (!all) abort(); /* without the list, writing would not be safe */
+    if (!all) abort(); /* Without the list, writing would not be safe. */
     *count = 0;
     for (size_t i = 0; i < OPTS; i++)
         if (tool_options[i].row.kind == PENTA_OPTION_OUTPUT && c->value[i] &&
@@ -211,8 +208,8 @@ bool outputs_distinct(struct cli *c)
     return output_reported(c, !err.code, &err);
 }
 
-/* Before the first file is written: whether the others may be, too. What they must not be is known now,
- * since the command has read its inputs. */
+/* Checks, before the first file is written, whether the other files may be written, too. The
+ * command has read its inputs, so the files that must not be written are known. */
 static bool others_permitted(struct cli *c, const char *first, penta_error *err)
 {
     size_t count;

@@ -1,21 +1,21 @@
-/* Writing files. Every file that the tool writes is checked here first: it must not be a file that
- * the command has read or written already, and must not hold a key. */
+/* Declares how files are written. Every file that the tool writes is checked here first: it must
+ * not be a file that the command has read or written already, and must not hold a key. */
 #pragma once
 #include "cli/cli.h"
 
-void output_watch(struct cli *c);   /* remembers each file that is read from now on */
-void output_unwatch(struct cli *c); /* forgets them */
-/* Whether path may be written; an error has been reported when not. */
+void output_watch(struct cli *c);   /* Keeps the name of each file that is read from now on. */
+void output_unwatch(struct cli *c); /* Frees the names of files that were read. */
+/* Tells whether a path may be written. Returns false when an error has been reported. */
 bool output_allowed(struct cli *c, const char *path);
-/* Whether all files that the options of the command name for writing are different ones; an error has been
- * reported when not. */
+/* Tells whether all files that the command's options name for writing are different. Returns
+ * false when an error has been reported. */
 bool outputs_distinct(struct cli *c);
-/* The same for options of a format that name a file to write (OPTION_WRITES), once what the
- * command reads has been read. */
+/* Checks options of a format that name a file to write (OPTION_WRITES). It is called after the
+ * command has read its inputs. */
 bool output_options_allowed(struct cli *c);
-/* All or nothing; false: an error has been reported. */
+/* Writes a file completely or not at all. Returns false when an error has been reported. */
 bool output_write(struct cli *c, const char *path, penta_bytes bytes);
-/* The only way to write a file that was read: its own new version. */
+/* Writes a new version of a file that was read. This is the only way to write such a file. */
 bool output_rewrite(struct cli *c, const char *path, penta_bytes bytes);
-/* Whether two names are of one file; false when there is no such file. */
+/* Tells whether two names are of one file; false when the file does not exist. */
 bool output_same_file(const char *a, const char *b);

@@ -1,4 +1,4 @@
-/* Words of the command line to commands and options, all from the tables. */
+/* Parses the words of the command line into commands and options, by the tables. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,8 @@ const penta_option_info *format_option(const char *key, unsigned uses)
     return found;
 }
 
-/* The option of a command by its name or, with name NULL, its letter; -1: there is none. */
+/* Returns the option of a command by its name or, with name NULL, its letter; -1 when it does
+ * not exist. */
 static int tool_option_find(enum command command, const char *name, char letter)
 {
     for (int i = OPTS - 1; i >= 0; i--) {
@@ -79,7 +80,8 @@ static bool add_format_option(struct cli *c, const char *key, const char *value)
     return true;
 }
 
-/* An option of the verb of a batch, for its workers: "--name=value" as one word, or two. */
+/* Adds an option of the verb of a batch, for its workers: "--name=value" as one word, or two
+ * words. */
 static bool add_verb_option(struct cli *c, const char *name, const char *value)
 {
     const char **more = realloc(c->verb_words, (c->verb_word_count + 1) * sizeof *more);
@@ -92,7 +94,7 @@ static bool add_verb_option(struct cli *c, const char *name, const char *value)
     return true;
 }
 
-/* The verb of a batch decides which options there are, and may come after some of them. */
+/* Finds the verb of a batch. It decides which options exist, and may come after some of them. */
 static void find_verb(struct cli *c, int argc, char **argv)
 {
     bool seen = false;
@@ -105,7 +107,7 @@ static void find_verb(struct cli *c, int argc, char **argv)
             int found = tool_option_find(COMMAND_BATCH, is_long ? key : NULL, word[1]);
             if (found >= 0 && tool_options[found].row.argument && (is_long || !word[2])) i++;
         } else if (!seen) {
-            seen = true; /* "batch" */
+            seen = true; /* The word is "batch". */
         } else if (strcmp(word, "submit")) {
             for (int k = 0; k < COMMANDS; k++)
                 if (!strcmp(commands[k].name, word)) c->verb = (enum command)k;
@@ -125,7 +127,8 @@ static bool tool_word(const void *user, size_t i, penta_bytes *word)
     return listed_word(user, 0, i, word);
 }
 
-/* Sets an option of the tool. A word of a list becomes that of the list, in its case. */
+/* Sets an option of the tool. A word that is in the list of words is stored in the case of the
+ * list. */
 static bool set_value(struct cli *c, int option, const char *value)
 {
     penta_error err = {0};
@@ -144,8 +147,8 @@ static bool set_value(struct cli *c, int option, const char *value)
     return bad_value(c, &err);
 }
 
-/* Checks the value of an option by the rows of the formats that the command takes. Where the rows differ and no format
- * is named, it is checked when the format of the file is known. */
+/* Checks the value of an option by the rows of the formats that the command takes. Where the
+ * rows differ and no format is named, the value is checked when the format of the file is known. */
 static bool check_format_option(struct cli *c, const penta_option *given)
 {
     const char *format, *only = format_chosen(c);
@@ -169,7 +172,7 @@ static bool check_format_options(struct cli *c)
     return true;
 }
 
-/* --name, --name=value or --name value; *used grows when the value is the next word. */
+/* Parses --name, --name=value or --name value. *used grows when the value is the next word. */
 static bool long_option(struct cli *c, const char *word, const char *next, int *used)
 {
     const char *equals = strchr(word, '=');
@@ -249,7 +252,7 @@ static bool find_command(struct cli *c, const char *word)
     return false;
 }
 
-/* What follows the file is for the program. */
+/* Tells whether the words after the file are arguments of the program. */
 static bool program_arguments(struct cli *c)
 {
     if (commands[c->command].inputs != INPUTS_PROGRAM) return true;
@@ -273,8 +276,8 @@ static bool check_words(struct cli *c)
     return false;
 }
 
-/* A word after one of these switches may be meant as the file that they write, but they print: taken for an
- * argument of the program, it would be silently lost. Arguments after "--" are never in doubt. */
+/* Reports a word after a switch that prints. It may be meant as a file to write, and as an
+ * argument of the program it would silently be lost. Arguments after "--" are never in doubt. */
 static bool after_printing_switch(struct cli *c, const char *before, const char *word)
 {
     static const enum option printing[] = {OPT_FOLDED, OPT_HOST_LOG, OPT_RAW_OUTPUT};
@@ -298,7 +301,7 @@ bool cli_parse(struct cli *c, int argc, char **argv)
     c->verb = COMMANDS;
     c->words = calloc((size_t)argc + 1, sizeof *c->words);
     if (!c->words) return false;
-    /* First of all --json, so that usage errors are in the document too. */
+    /* --json is found first of all, so that usage errors are in the document, too. */
     for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
         if (!strcmp(argv[i], "--json")) c->value[OPT_JSON] = "1";
     /* The command decides which options exist, and may come after some of them. */

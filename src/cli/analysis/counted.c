@@ -1,5 +1,5 @@
-/* Runs a program to its end with counts of its instructions or with samples of its compiled code.
- * The commands profile, cover and report begin with this. */
+/* Runs a program to its end with counts of its instructions or with samples of its compiled
+ * code. The commands profile, cover and report begin in this way. */
 #include "cli/analysis/counted.h"
 #include "cli/analysis/sampler.h"
 #include "base/bytes.h"
@@ -8,7 +8,7 @@
 
 static void counted_called(void *user, const penta_call *call) { (void)user, (void)call; }
 
-/* Counts, or with an engine that cannot count prepares for samples. */
+/* Counts instructions or, with an engine that cannot count, prepares for samples. */
 static bool counted_prepare(struct cli *c, struct counted *run, bool samples, bool *sampled)
 {
     penta_session *session = run->machine.session;
@@ -25,7 +25,7 @@ static bool counted_execute(struct cli *c, struct counted *run, uint64_t fuel, b
     struct machine *m = &run->machine;
     penta_error err = {0};
     bool sampled;
-    penta_session_on_call(m->session, counted_called, NULL); /* without keeping its output */
+    penta_session_on_call(m->session, counted_called, NULL); /* The output of calls is not kept. */
     if (!counted_prepare(c, run, samples, &sampled)) return false;
     bool armed = machine_arm(c, m);
     progress_begin(c, "running", true);

@@ -1,10 +1,12 @@
-/* cover: what of a program ran, in this run and those before it. */
+/* Implements the command cover, which shows what of a program ran, in this run and those before
+ * it. */
 #include <string.h>
 #include <unistd.h>
 #include "cli/analysis/counted.h"
 #include "cli/output.h"
 
-/* Counts of earlier runs, if the file is there. False: an error has been reported. */
+/* Adds the counts of earlier runs, if the file exists. Returns false when an error has been
+ * reported. */
 static bool add_earlier(struct cli *c, struct counted *run, const char *path)
 {
     struct input in;

@@ -1,5 +1,5 @@
-/* graph: the blocks of a function, or who calls whom, for Graphviz; with --svg as a picture through
- * its program dot, where that is installed. */
+/* Implements the command graph: the blocks of a function, or which function calls which, for
+ * Graphviz. With --svg it is a picture, made by Graphviz's program dot if that is installed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -31,11 +31,9 @@ static void graph_head(struct writer *w, const char *name)
     writer_text(w, "\" {\n  node [shape=box fontname=monospace];\n");
 }
 
-/* ---- blocks ---- */
-
 struct drawing {
     struct writer *w;
-    size_t first, count; /* blocks of the function */
+    size_t first, count; /* the blocks of the function */
 };
 
 static void draw_edge(void *user, const penta_edge *edge)
@@ -75,8 +73,6 @@ void graph_blocks(struct writer *w, const penta_module *module, const penta_stru
     for (size_t i = d.first; i < d.first + d.count; i++) penta_structure_edges(s, i, draw_edge, &d);
     writer_text(w, "}\n");
 }
-
-/* ---- calls ---- */
 
 struct pair {
     size_t caller, callee; /* callee is SIZE_MAX for a call whose target is a value */
@@ -127,13 +123,11 @@ bool graph_calls(struct writer *w, const char *name, const penta_structure *s)
     return !p.failed;
 }
 
-/* ---- SVG ---- */
-
-/* Lets dot read one file without a name and write another. */
+/* Lets dot read one temporary file and write another. */
 static bool run_dot(int from, int to, penta_error *err)
 {
     extern char **environ;
-    enum { CHILD_READS = 0, CHILD_WRITES = 1 }; /* descriptors of dot */
+    enum { CHILD_READS = 0, CHILD_WRITES = 1 }; /* the descriptors of dot */
     char *argv[] = {"dot", "-Tsvg", NULL};
     posix_spawn_file_actions_t actions;
     pid_t child;
@@ -176,8 +170,6 @@ static void write_svg(struct cli *c, const char *path, penta_bytes dot)
     if (to) fclose(to);
     penta_buffer_free(&svg);
 }
-
-/* ---- the command ---- */
 
 static bool graph_draw(struct cli *c, const struct input *in, const penta_structure *s,
                        struct writer *w)

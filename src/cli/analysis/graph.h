@@ -1,10 +1,11 @@
-/* Graphs in the language of Graphviz. */
+/* Declares graphs in the language of Graphviz. */
 #pragma once
 #include "base/sanitize.h"
 #include "cli/cli.h"
 #include "penta/structure.h"
 
-/* The blocks of a function, each with its instructions; and all functions with their calls. */
+/* These functions write the blocks of a function, each with its instructions, and all functions
+ * with their calls. */
 void graph_blocks(struct writer *w, const penta_module *module, const penta_structure *s,
                   size_t function);
 bool graph_calls(struct writer *w, const char *name, const penta_structure *s);

@@ -1,4 +1,4 @@
-/* profile: where a run spends its instructions. */
+/* Implements the command profile, which shows where a run spends its instructions. */
 #include <stdio.h>
 #include <string.h>
 #include "cli/analysis/counted.h"
@@ -20,7 +20,7 @@ static void profile_add(struct options *o, const char *key, const char *value)
 typedef bool view(const penta_profile *profile, const penta_option *options, size_t count,
                   penta_buffer *out, penta_error *err);
 
-/* False: an error has been reported. */
+/* Makes the text of a profile. Returns false when an error has been reported. */
 static bool profile_make(struct cli *c, const struct counted *run, view *what,
                          const struct options *o, penta_buffer *text)
 {

@@ -1,4 +1,4 @@
-/* report: everything about a file as one page for a browser. */
+/* Implements the command report, which shows everything about a file as one page for a browser. */
 #include "penta/report.h"
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static bool add_counts(struct cli *c, penta_profile *profile, const char *path)
     return ok;
 }
 
-/* The counts of all files of --cover together; NULL: an error has been reported. */
+/* Returns the counts of all files of --cover together, or NULL when an error has been reported. */
 static penta_profile *report_counts(struct cli *c, const struct input *in)
 {
     penta_error err = {0};
@@ -48,7 +48,7 @@ static void write_page(struct cli *c, const struct input *in, const penta_profil
         json_text(&c->json, "format", penta_module_format(in->module));
     }
     if (!penta_report_html(&input, &page, &err)) {
-        /* Reports an error about the files of paths, or about no file. */
+        /* The error is about the file of paths, or about no file. */
         cli_error(c, err.code == BASE_RANGE ? paths->name : in->name, &err);
     } else {
         c->out_is_binary = true;

@@ -1,6 +1,6 @@
-/* The clock is that of the wall: clocks of processor time tick every few milliseconds only. A thread that
- * does not run gets one signal however long that takes, so this is the time that it runs, and waits of
- * its host count once each. */
+/* Samples a session with a timer of wall-clock time, because clocks of processor time tick only
+ * every few milliseconds. A thread that does not run gets one signal however long it waits. So
+ * the samples show the time in which the thread runs, and each wait for its host counts once. */
 #include "cli/analysis/sampler.h"
 #include <errno.h>
 #include <signal.h>
@@ -58,5 +58,5 @@ void sampler_stop(void)
     if (running) timer_delete(timer);
     running = false;
     sampled = NULL;
-    signal(SIGPROF, SIG_IGN); /* a signal that was sent before may still arrive */
+    signal(SIGPROF, SIG_IGN); /* A signal that was sent before may still arrive. */
 }

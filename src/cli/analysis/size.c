@@ -1,4 +1,5 @@
-/* size: what takes the bytes of a file, and budgets for it. */
+/* Implements the command size, which shows what takes the bytes of a file, and checks budgets
+ * for it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,7 +65,8 @@ static void size_show(struct cli *c, const struct rows *r)
     }
 }
 
-/* "NAME=BYTES", or BYTES for the file. The limit is for all rows of the name together. */
+/* Checks a budget: "NAME=BYTES", or BYTES for the file. The limit is for all rows of the name
+ * together. */
 static bool check_budget(struct cli *c, const struct rows *r, const char *name, uint64_t most)
 {
     uint64_t sum = 0;

@@ -1,4 +1,4 @@
-/* penta batch: the command line of a batch, its progress, and what it says at the end. */
+/* Implements the command batch: the command line of a batch, its progress, and its last lines. */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,8 +13,6 @@
 #include "cli/output.h"
 #include "cli/terminal/progress.h"
 #include "cli/terminal/terminal.h"
-
-/* ---- the job ---- */
 
 bool batch_job_fill(struct cli *c, penta_batch_job *job)
 {
@@ -39,7 +37,7 @@ bool batch_job_fill(struct cli *c, penta_batch_job *job)
     return true;
 }
 
-/* The words after `first` are the sources. */
+/* Takes the words after `first` as sources. */
 bool batch_sources_fill(struct cli *c, size_t first, penta_batch_job *job)
 {
     job->sources = c->words + first;
@@ -50,8 +48,8 @@ bool batch_sources_fill(struct cli *c, size_t first, penta_batch_job *job)
     return false;
 }
 
-/* The worker would refuse what is wrong with the options of the verb, too, but could tell
- * nobody. */
+/* Checks the options of the verb. The worker would refuse wrong ones, too, but could not report
+ * them. */
 bool batch_verb_checked(struct cli *c)
 {
     struct cli parsed;
@@ -81,8 +79,6 @@ bool batch_verb_checked(struct cli *c)
     return ok;
 }
 
-/* ---- progress ---- */
-
 static volatile sig_atomic_t batch_interrupted;
 
 static void batch_interrupt(int number)
@@ -94,7 +90,8 @@ static void batch_interrupt(int number)
 struct batch_watch {
     struct cli *cli;
     struct timespec start;
-    double said, every; /* seconds after the start; between lines */
+    double said, every; /* times in seconds: when the last line was printed, and the interval
+                         * between lines */
     bool terminal;
 };
 
@@ -105,7 +102,7 @@ static double batch_elapsed(const struct batch_watch *w)
     return (double)(now.tv_sec - w->start.tv_sec) + (double)(now.tv_nsec - w->start.tv_nsec) / 1e9;
 }
 
-/* "yes 120, no 3" */
+/* Writes a text such as "yes 120, no 3". */
 static void batch_verdicts(char *text, size_t size, const penta_batch_totals *t)
 {
     size_t used = 0;
@@ -153,8 +150,6 @@ static bool batch_tick(void *user, const penta_batch_totals *t)
     }
     return !batch_interrupted;
 }
-
-/* ---- the end ---- */
 
 static void batch_summary(struct cli *c, const penta_batch_job *job, const penta_batch_totals *t)
 {

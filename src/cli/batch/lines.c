@@ -1,5 +1,5 @@
-/* The lines of a batch as findings and cases, for --sarif and --junit. They are read from the file of results, one
- * at a time, when all of them are there. */
+/* Turns the lines of a batch into findings and cases, for --sarif and --junit. They are read
+ * from the file of results, one at a time, when it is complete. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

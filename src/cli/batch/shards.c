@@ -1,4 +1,4 @@
-/* penta batch submit, status, merge and report: what is done with results beside making them. */
+/* Implements penta batch submit, status, merge and report, which work on results. */
 #include "cli/batch/shards.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static const char *batch_one_word(struct cli *c)
     return NULL;
 }
 
-/* "yes 120, no 3" of {"0":120,"1":3} */
+/* Writes a text such as "yes 120, no 3" from {"0":120,"1":3}. */
 static void exits_write(void *user, const char *key, const struct json_object *value)
 {
     struct writer *out = user;
@@ -135,8 +135,6 @@ static void batch_report(struct cli *c, const char *results)
     }
     penta_buffer_free(&page);
 }
-
-/* ---- submit ---- */
 
 static void submit_told(struct cli *c, penta_bytes text)
 {

@@ -1,4 +1,4 @@
-/* The verbs of a batch, and which of their options make sense for many files at once. */
+/* Has the verbs of a batch, and checks which of their options make sense for many files at once. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ const struct batch_verb *batch_verb_find(enum command command)
     return NULL;
 }
 
-/* The first option that names a file to write; NULL: none. */
+/* Returns the first option that names a file to write, or NULL. */
 static const char *batch_writing_option(const struct cli *parsed)
 {
     for (int i = 0; i < OPTS; i++)

@@ -1,5 +1,5 @@
-/* A worker of penta batch: the command line of the verb is parsed once, and each source is one
- * more word for it. */
+/* Implements a worker of penta batch. The command line of the verb is parsed once, and each
+ * source is one more word for it. */
 #include <errno.h>
 #include <libgen.h>
 #include <limits.h>
@@ -24,11 +24,11 @@ struct worker {
     struct cli one; /* the command of the source that was answered last */
     struct writer findings;
     char verdict[32];
-    struct writer path;     /* files_to/SOURCE */
-    char *paths[OPTS + 64]; /* values of options that write, for this source */
+    struct writer path;     /* the path files_to/SOURCE */
+    char *paths[OPTS + 64]; /* values of options that name files to write, for this source */
     size_t path_count;
-    penta_option *format_options; /* the same for options of formats */
-    const char *words[1024];      /* of a segment of blocks */
+    penta_option *format_options; /* the options of formats, with such values */
+    const char *words[1024];      /* the words of a segment of blocks */
     struct writer segment;
 };
 
@@ -37,8 +37,6 @@ static void argv_free(char **argv)
     for (size_t i = 0; argv && argv[i]; i++) free(argv[i]);
     free(argv);
 }
-
-/* ---- files that the verb writes ---- */
 
 static bool worker_climbs(const char *name)
 {
@@ -75,7 +73,8 @@ static char *worker_path(struct worker *w, const char *end, penta_error *err)
     return w->paths[w->path_count++] = path;
 }
 
-/* "trace.txt", given once for all sources, becomes files_to/SOURCE.trace.txt. */
+/* Returns the path of an output for this source: "trace.txt", given once for all sources,
+ * becomes files_to/SOURCE.trace.txt. */
 static const char *worker_option_path(struct worker *w, const char *value, penta_error *err)
 {
     char end[256];
@@ -126,8 +125,6 @@ static bool worker_outputs(struct worker *w, const penta_batch_input *input, pen
     return !err->code && (!w->path_count || worker_folders(w->paths[0], err));
 }
 
-/* ---- segments: a state, and blocks that follow it ---- */
-
 static bool worker_segment(struct worker *w, const penta_batch_input *input, size_t *count,
                            penta_error *err)
 {
@@ -159,7 +156,7 @@ static bool worker_segment(struct worker *w, const penta_batch_input *input, siz
         err, "a text file: the name of the state, then on lines of their own those of blocks");
 }
 
-/* A result depends on the state and the blocks, too. */
+/* Adds the state and the blocks, because a result also depends on these. */
 static void worker_also(void *user, const penta_batch_input *input, penta_buffer *more)
 {
     struct worker *w = user;
@@ -177,8 +174,6 @@ static void worker_also(void *user, const penta_batch_input *input, penta_buffer
     }
     *more = all.out;
 }
-
-/* ---- one source ---- */
 
 static void worker_forget(struct worker *w)
 {

@@ -53,11 +53,12 @@ static void board_check(struct cli *c)
     if (c->value[OPT_JSON]) json_end(&c->json);
 }
 
-/* Whether the file holds these bytes already: then it is left untouched, so that builds see no
+/* Tells whether the file has these bytes already. It is then not written, so that builds see no
  * change. */
 static bool board_unchanged(const char *path, const penta_buffer *bytes)
 {
-    FILE *file = fopen(path, "rb"); /* not an input: those may not be written */
+    FILE *file = fopen(path, "rb"); /* The file is not read as an input, because inputs may not
+                                     * be written. */
     char *old = file ? malloc(bytes->size + 1) : NULL;
     bool same = old && fread(old, 1, bytes->size + 1, file) == bytes->size &&
                 (!bytes->size || !memcmp(old, bytes->data, bytes->size));
@@ -91,7 +92,7 @@ static void write_files(struct cli *c, const char *folder,
 static void board_generate(struct cli *c)
 {
     const char *folder = c->value[OPT_OUTPUT];
-    c->value[OPT_OUTPUT] = NULL; /* a folder, written here */
+    c->value[OPT_OUTPUT] = NULL; /* The output is a folder, which is written here. */
     size_t count = c->word_count - 1, opened = 0;
     struct input *in = calloc(count + 1, sizeof *in);
     const penta_module **modules = calloc(count + 1, sizeof *modules);
@@ -118,7 +119,7 @@ static void board_generate(struct cli *c)
     free(in);
 }
 
-/* Writes the files of boards that have a name: what one's own can start from. */
+/* Writes the files of boards that have a name, as a start for boards of one's own. */
 static void board_show(struct cli *c)
 {
     if (c->value[OPT_JSON]) json_list(&c->json, "boards");

@@ -1,4 +1,4 @@
-/* create and compile: sources of some kind, and options, to a container. */
+/* Implements the commands create and compile, which make a container of sources and options. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -13,7 +13,8 @@ static bool ends_with(const char *name, const char *suffix)
 
 static bool is_source(const char *name) { return ends_with(name, ".ino") || ends_with(name, ".c"); }
 
-/* Findings of the text go to the sink. False without an error: they say why. */
+/* Builds a container. Findings of the text go to the sink. Returns false without an error when
+ * the findings tell the reason. */
 static bool create_build(struct input *in, bool source, const penta_option *options, size_t count,
                          struct finding_sink *sink, penta_buffer *out, penta_error *err)
 {
@@ -30,7 +31,7 @@ static bool create_build(struct input *in, bool source, const penta_option *opti
     return in->module && penta_cvbc_create(&one, 1, options, count, out, err);
 }
 
-/* The container of one input; what is wrong is reported. */
+/* Makes the container of one input, and reports errors. */
 static bool create_container(struct cli *c, struct input *in, bool source,
                              const penta_option *options, size_t count, penta_buffer *out)
 {
@@ -62,15 +63,14 @@ static void create_one(struct cli *c, struct input *in, bool source)
     free(options);
 }
 
-/* ---- several programs ---- */
-
 struct program {
     char *name;
     penta_buffer container;
     penta_module *module;
 };
 
-/* NAME=FILE, or FILE, whose name without folder and suffix is the program's. */
+/* Returns the name of a program from NAME=FILE, or from FILE, whose name without folder and
+ * suffix is used. */
 static char *program_name(const char *word, const char **file)
 {
     const char *equals = strchr(word, '='), *slash = strchr(word, '/');
@@ -82,7 +82,7 @@ static char *program_name(const char *word, const char **file)
     return strndup(base, dot && dot > base ? (size_t)(dot - base) : strlen(base));
 }
 
-/* Options are about the file (signature, encryption), about every program, or about the first. */
+/* Options are for the file (signature, encryption), for every program, or for the first program. */
 enum share { FOR_FILE, FOR_FIRST, FOR_OTHERS };
 
 static bool option_concerns(const char *key, enum share share)

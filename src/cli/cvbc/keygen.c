@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include "cli/cvbc/container.h"
 
-/* Creates the file and never replaces one; from the start only its owner can read it. */
+/* Creates the file, and never replaces one. Only its owner can read it, from the start. */
 static bool write_secret(const char *path, penta_bytes text, penta_error *err)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -52,7 +52,7 @@ static void keygen_tell(struct cli *c, const char *path, const penta_cvbc_key *k
     }
 }
 
-/* Makes the key, or takes it from another one. */
+/* Makes the key, or takes it from another key. */
 static bool keygen_make(struct cli *c, penta_buffer *pem, penta_error *err)
 {
     const char *name = c->value[OPT_TYPE]  ? c->value[OPT_TYPE]
@@ -66,7 +66,7 @@ static bool keygen_make(struct cli *c, penta_buffer *pem, penta_error *err)
                                        c->value[OPT_LMS], pem, err);
 }
 
-/* Tells whether the options fit together; otherwise says what is wrong. */
+/* Tells whether the options fit together. Returns false when an error has been reported. */
 static bool keygen_fits(struct cli *c)
 {
     const char *path = c->value[OPT_OUTPUT];
@@ -89,8 +89,9 @@ void command_KEYGEN(struct cli *c)
     penta_error err = {0};
     uint64_t left;
     if (!keygen_fits(c)) return;
-    c->value[OPT_OUTPUT] = NULL; /* written here, with mode 0600 */
-    if (!access(path, F_OK)) {   /* before signatures are taken that would be lost */
+    c->value[OPT_OUTPUT] = NULL; /* The file is written here, with mode 0600. */
+    /* This is checked before signatures are taken, which would be lost. */
+    if (!access(path, F_OK)) {
         error_at(&err, BASE_IO, 0, "cannot create '%.60s': %s", path, strerror(EEXIST));
         error_note(&err, "keys are never overwritten; choose another name");
         cli_error(c, NULL, &err);

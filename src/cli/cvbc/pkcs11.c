@@ -1,5 +1,5 @@
-/* The part of PKCS #11 (OASIS, version 2.40) that signing needs. Numbers and the order of functions are
- * those of the standard; no header of it is needed. */
+/* Has the part of PKCS #11 (OASIS, version 2.40) that signing needs. Numbers and the order of
+ * functions are those of the standard, so no header of it is needed. */
 #include "cli/cvbc/pkcs11.h"
 #include <dlfcn.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 #include "base/file/file.h"
 
-typedef unsigned long number; /* CK_ULONG */
+typedef unsigned long number; /* CK_ULONG of the standard */
 
 enum { SERIAL_SESSION = 4, USER = 1, SIGNATURE_MAX = 1024, SLOTS_MAX = 64 };
 enum { CLASS = 0, LABEL = 3, KEY_TYPE = 0x100, PRIVATE_KEY = 3 };
@@ -26,7 +26,7 @@ struct mechanism {
     void *parameter;
     number size;
 };
-/* The functions in the order of the standard; those that are not called have no names. */
+/* The functions in the order of the standard. Functions that are not called have no names. */
 struct function_list {
     unsigned char version[2];
     number (*initialize)(void *);
@@ -54,8 +54,8 @@ struct function_list {
 _Static_assert(offsetof(struct function_list, sign) == 44 * sizeof(void *),
                "after version and 43 others");
 
-/* Says in words what an error number of PKCS #11 means; NULL for a number that is printed as it
- * is. */
+/* Returns the meaning of an error number of PKCS #11 in words, or NULL for a number that is
+ * printed as it is. */
 static const char *code_words(number code)
 {
     switch (code) {
@@ -92,7 +92,7 @@ static bool find_key(const struct function_list *f, number session, const char *
            error_at(err, BASE_OPTION_VALUE, 0, "the token has no private key '%.40s'", label);
 }
 
-/* ECDSA signs a digest, which the token computes too. */
+/* Computes the digest that ECDSA signs. The token computes it, too. */
 static bool pkcs11_digest(const struct function_list *f, number session, penta_bytes *message,
                           uint8_t out[32], penta_error *err)
 {
@@ -142,7 +142,7 @@ static bool sign_in_slots(const struct function_list *f, const struct pkcs11_key
         code = f->open_session(slots[i], SERIAL_SESSION, NULL, NULL, &session);
         if (code) {
             pkcs11_failed(&one, "open a session", code);
-            if (!err->code) *err = one; /* a slot without a token; others may have one */
+            if (!err->code) *err = one; /* The slot has no token, but others may have one. */
             continue;
         }
         code = f->login(session, USER, pin.data, pin.size);
@@ -150,7 +150,9 @@ static bool sign_in_slots(const struct function_list *f, const struct pkcs11_key
         ok = ok && find_key(f, session, key->label, &object, &one) &&
              pkcs11_sign_raw(f, session, object, message, signature, &one);
         f->close_session(session);
-        if (ok || code != NO_PIN || !err->code) *err = one; /* a token without a PIN says nothing */
+        if (ok || code != NO_PIN || !err->code)
+            *err = one; /* A token without a PIN reports
+                                                             * nothing. */
         if (ok) return true;
     }
     return false;

@@ -49,6 +49,6 @@ void command_PUBKEY(struct cli *c)
         if (is_rule(&err, "KEY")) error_note(&err, "in '%.80s'", c->words[0]);
         cli_error(c, c->words[0], &err);
     }
-    penta_cvbc_wipe(&file); /* may be a private key */
+    penta_cvbc_wipe(&file); /* The file may be a private key. */
     penta_buffer_free(&pem);
 }

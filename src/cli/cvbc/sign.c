@@ -8,8 +8,8 @@
 #include "cli/cvbc/container.h"
 #include "cli/cvbc/pkcs11.h"
 
-/* Writes the result to the file of -o, into the JSON document, or over the input when --in-place
- * asks for that. */
+/* Tells whether the result has a place: the file of -o, the JSON document, or the input when
+ * --in-place is given. */
 static bool has_target(struct cli *c)
 {
     bool output = c->value[OPT_OUTPUT] != NULL;
@@ -32,7 +32,8 @@ static void sign_result(struct cli *c, penta_bytes out)
         json_text(&c->json, "output", c->words[0]);
 }
 
-enum { SIGNATURE_FILE_MAX = 1 << 17 }; /* those of LMS have up to 75 kB */
+/* the most bytes of a signature file; signatures of LMS have up to 75 kB */
+enum { SIGNATURE_FILE_MAX = 1 << 17 };
 
 static bool sign_attach(struct cli *c, const penta_module *module, penta_buffer *out,
                         penta_error *err)
@@ -46,7 +47,7 @@ static bool sign_attach(struct cli *c, const penta_module *module, penta_buffer 
     return ok;
 }
 
-/* Writes the bytes to be signed of the file just prepared. */
+/* Writes the bytes that must be signed of the prepared file. */
 static bool export_tbs(struct cli *c, penta_bytes file, penta_error *err)
 {
     uint8_t message[40];
@@ -64,7 +65,7 @@ static void add_replaced(void *user, const penta_error *replaced)
     finding_sink_add(user, &warning);
 }
 
-/* Replaces the file just prepared by one with the token's signature. */
+/* Replaces the prepared file by one with the token's signature. */
 static bool sign_by_token(struct cli *c, penta_buffer *out, penta_error *err)
 {
     struct pkcs11_key key = {c->value[OPT_PKCS11_MODULE], c->value[OPT_PKCS11_KEY],
@@ -110,7 +111,7 @@ static bool sign_module(struct cli *c, const penta_module *module, struct findin
     if (ok && c->value[OPT_EXPORT_TBS])
         ok = export_tbs(c, (penta_bytes){out->data, out->size}, err);
     bool overridable = is_rule(err, "SIGNATURE") || is_rule(err, "KEY") || is_rule(err, "HASH");
-    /* The key, not the file, is refused when the file is as it should be. */
+    /* The key is refused, not the file, when the file itself is correct. */
     overridable = overridable && penta_cvbc_objection(module);
     if (overridable && !container_option(c, "require-signature") && container_option(c, "sign-key"))
         snprintf(err->note, sizeof err->note, "if the contents are what you mean: --resign");

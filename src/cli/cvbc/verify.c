@@ -1,4 +1,5 @@
-/* The command verify says for each container whether its signature holds and which key made it. */
+/* Implements the command verify, which tells for each container whether its signature is valid
+ * and which key made it. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"

@@ -1,4 +1,5 @@
-/* penta dap: the adapter on standard input and output, or for one client over TCP. */
+/* Implements the command dap: the adapter on standard input and output, or for one client over
+ * TCP. */
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 
 struct wire {
     int in, out;
-    const struct server *server; /* of TCP, or NULL */
+    const struct server *server; /* the server for TCP, or NULL */
 };
 
 static size_t wire_read(void *user, void *into, size_t size)
@@ -39,8 +40,6 @@ static bool wire_knows(void *user, penta_bytes token)
     return server_knows(((const struct wire *)user)->server, token);
 }
 
-/* ---- while the machine runs: looks now and then whether the client has sent something ---- */
-
 static penta_vm *volatile running_vm;
 static volatile int running_fd;
 
@@ -53,7 +52,7 @@ static void on_tick(int number)
 
 static void wire_running(void *user, penta_vm *vm)
 {
-    enum { EVERY = 20000 }; /* microseconds */
+    enum { EVERY = 20000 }; /* the interval in microseconds */
     struct itimerval timer = {.it_interval = {0, vm ? EVERY : 0}, .it_value = {0, vm ? EVERY : 0}};
     struct sigaction action = {.sa_handler = on_tick, .sa_flags = SA_RESTART};
     running_fd = ((const struct wire *)user)->in;
@@ -61,8 +60,6 @@ static void wire_running(void *user, penta_vm *vm)
     if (vm) sigaction(SIGALRM, &action, NULL);
     setitimer(ITIMER_REAL, &timer, NULL);
 }
-
-/* ---- the command ---- */
 
 struct guest {
     struct wire wire;

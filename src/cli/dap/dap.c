@@ -1,4 +1,4 @@
-/* The conversation: finds the request in requests.def, answers it, and does what follows. */
+/* Conducts the conversation: finds a request in requests.def, answers it, and does what follows. */
 #include "cli/dap/dap.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ enum { NOTHING, PROGRAM };
 static const struct request {
     const char *name;
     void (*answer)(struct dap *d, struct dap_answer *a); /* makes the response, or NULL */
-    /* Does what follows the response, or NULL. */
+    /* Does what follows the response; may be NULL. */
     void (*then)(struct dap *d, const struct json_object *args);
     int needs;
 } requests[] = {
@@ -22,8 +22,6 @@ static const struct request {
 #include "cli/dap/requests.def"
 };
 enum { REQUESTS = sizeof requests / sizeof *requests };
-
-/* ---- small helpers for requests ---- */
 
 uint64_t dap_uint(const struct json_object *args, const char *key, uint64_t otherwise)
 {
@@ -55,8 +53,6 @@ bool dap_address(const struct json_object *args, const char *key, uint64_t *valu
     if (json_as_sint(json_get(args, "offset"), &offset)) *value += (uint64_t)offset;
     return true;
 }
-
-/* ---- what is sent ---- */
 
 static struct json dap_message_begin(struct dap *d, struct writer *out, const char *type)
 {
@@ -129,8 +125,6 @@ static void dap_request_respond(struct dap *d, const struct json_object *message
     dap_message_finish(d, &j);
 }
 
-/* ---- requests ---- */
-
 static const struct request *dap_request_find(const char *name)
 {
     for (size_t i = 0; i < REQUESTS; i++)
@@ -138,7 +132,8 @@ static const struct request *dap_request_find(const char *name)
     return NULL;
 }
 
-/* Launch and attach bring the token; before it only initialize and leaving are answered. */
+/* Tells whether a request may be answered. Launch and attach bring the token. Before that only
+ * initialize and leaving are answered. */
 static bool dap_request_trusted(struct dap *d, const char *name, const struct json_object *args,
                                 penta_error *err)
 {
@@ -158,7 +153,7 @@ static void dap_request_answer(struct dap *d, const struct json_object *message)
     struct writer body = {0};
     struct json j = {.out = &body};
     struct dap_answer a = {.args = json_get(message, "arguments"), .body = &j};
-    if (!type || strcmp(type, "request") || !name) return; /* nothing that could be answered */
+    if (!type || strcmp(type, "request") || !name) return; /* The message cannot be answered. */
     const struct request *r = dap_request_find(name);
     json_object(&j, NULL);
     if (!dap_request_trusted(d, name, a.args, &a.err)) {
@@ -232,7 +227,8 @@ struct dap *dap_begin(const struct dap_io *io)
 
 bool dap_hear(struct dap *d, penta_bytes bytes)
 {
-    enum { GUEST_BYTES = 64 << 10 }; /* what one may send before its token */
+    /* the most bytes that a connection may send before its token */
+    enum { GUEST_BYTES = 64 << 10 };
     penta_error err = {0};
     size_t before = d->in.size;
     penta_buffer_append(&d->in, bytes);

@@ -1,4 +1,4 @@
-/* From the first request to a program that can be debugged. */
+/* Answers requests from the first one to a program that can be debugged. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
@@ -37,11 +37,9 @@ void dap_initialize(struct dap *d, struct dap_answer *a)
         json_bool(a->body, abilities[i], true);
 }
 
-/* ---- the arguments ---- */
-
 struct options {
     penta_option *list;
-    char **values; /* copies: numbers become text */
+    char **values; /* copies of the values, since numbers become text */
     size_t count, capacity, value_count, value_capacity;
     penta_error *err;
 };
@@ -53,7 +51,7 @@ static void add_option(struct options *o, const char *key, const struct json_obj
         error_at(o->err, BASE_OPTION_VALUE, 0, "option '%.40s' is no text, number or switch", key);
         return;
     }
-    if (!*value && json_is_bool(v)) { /* the switch is off */
+    if (!*value && json_is_bool(v)) { /* The value false means that the switch is off. */
         free(value);
         return;
     }
@@ -72,8 +70,8 @@ static void take_option(void *user, const char *key, const struct json_object *v
     for (size_t i = 0; i < json_length(v); i++) add_option(user, key, json_item(v, i));
 }
 
-/* "options": an object of keys and values, a list where a key is given more than once; "args": words for
- * a program of the console. */
+/* Reads "options", an object of keys and values, with a list where a key is given more than
+ * once, and "args", the words for a program of the console. */
 static bool read_options(struct options *o, const struct json_object *args)
 {
     const struct json_object *words = json_get(args, "args");
@@ -89,16 +87,14 @@ static void free_options(struct options *o)
     free(o->list);
 }
 
-/* ---- opening ---- */
-
 static void first_error(void *user, const penta_error *finding)
 {
     penta_error *err = user;
     if (!err->code && finding->severity == PENTA_ERROR) *err = *finding;
 }
 
-/* The options for opening a file, or for running it, in front of the others; returns how many. What is for
- * neither stays with those of the run, which refuses it. */
+/* Puts the options for opening a file, or for running it, before the others. Returns how many
+ * they are. Options for neither stay with those of the run, which refuses them. */
 static size_t sort_options(struct options *o, const char *format, bool opening)
 {
     size_t count = 0;
@@ -233,7 +229,7 @@ static void launch_start(struct dap *d, struct dap_answer *a, bool record)
 void dap_launch(struct dap *d, struct dap_answer *a) { launch_start(d, a, false); }
 void dap_attach(struct dap *d, struct dap_answer *a) { launch_start(d, a, true); }
 
-/* Places can be found from now on, so breakpoints may come. */
+/* Tells the client that places can be found from now on, so that breakpoints may come. */
 static void launch_opened(struct dap *d)
 {
     if (d->record && !penta_record_is_of(d->record, d->module))

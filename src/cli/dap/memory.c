@@ -1,4 +1,4 @@
-/* Requests about bytes of memory and about instructions. */
+/* Answers requests about bytes of memory and about instructions. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,8 +52,6 @@ void dap_writeMemory(struct dap *d, struct dap_answer *a)
     writer_free(&bytes);
 }
 
-/* ---- instructions ---- */
-
 static void name_of(struct dap *d, uint64_t pc, struct json *j)
 {
     penta_buffer name = {0};
@@ -81,8 +79,8 @@ static void dap_memory_instruction(struct dap *d, struct json *j, uint64_t pc)
     penta_buffer_free(&text);
 }
 
-/* The client gets as many instructions as it asked for: places before the first and after the
- * last instruction are filled with rows that say that nothing is there. */
+/* Writes a row for a place without an instruction. The client gets as many rows as it asked for,
+ * also before the first and after the last instruction. */
 static void no_instruction(struct json *j, int64_t i, uint64_t end)
 {
     json_object(j, NULL);

@@ -1,4 +1,4 @@
-/* Messages: a header with the length, then JSON. */
+/* Reads and writes messages: a header with the length, then JSON. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ static penta_bytes dap_message_rest(const struct dap *d)
     return bytes_slice((penta_bytes){d->in.data, d->in.size}, d->in_at, SIZE_MAX);
 }
 
-/* Reads more bytes and appends them to those that are there. False: the input has ended. */
+/* Reads more bytes and appends them. Returns false when the input has ended. */
 static bool dap_message_more(struct dap *d)
 {
     uint8_t piece[PIECE];
@@ -34,7 +34,7 @@ static const uint8_t *header_end(penta_bytes in)
     return in.size < 4 ? NULL : memmem(in.data, in.size, "\r\n\r\n", 4);
 }
 
-/* The number after Content-Length, among other lines. */
+/* Reads the number after Content-Length, which may stand among other lines. */
 static bool length_of(penta_bytes header, uint64_t *length)
 {
     static const char name[] = "content-length:";

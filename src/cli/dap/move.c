@@ -1,4 +1,4 @@
-/* Requests that move the machine, and why it stopped. */
+/* Answers requests that move the machine, and tells why it stopped. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +11,6 @@ void dap_forget(struct dap *d)
     for (size_t i = 0; i < d->handle_count; i++) free(d->handles[i].path);
     d->handle_count = 0;
 }
-
-/* ---- stops ---- */
 
 struct stopped {
     const char *reason, *text;
@@ -78,7 +76,8 @@ static void exited_body(struct json *j, const void *user)
     json_uint(j, "exitCode", *(const uint64_t *)user);
 }
 
-/* The program is at its end. A client that wants to go back from there asks for a stop. */
+/* Reports that the program is at its end. A client that wants to go back from there asks for a
+ * stop. */
 static void dap_move_halted(struct dap *d)
 {
     const char *format = penta_module_format(d->module);
@@ -93,8 +92,6 @@ static void dap_move_halted(struct dap *d)
     dap_event(d, "exited", exited_body, &code);
     dap_event(d, "terminated", NULL, NULL);
 }
-
-/* ---- motions ---- */
 
 typedef bool motion(struct dap *d, penta_error *err);
 
@@ -178,7 +175,8 @@ static bool go_back_line(struct dap *d, penta_error *err)
     return true;
 }
 
-/* Lines are steps where there are any, unless the client wants instructions. */
+/* Tells whether a step is a line. It is if the program has lines, unless the client wants
+ * instructions. */
 static bool by_line(const struct dap *d, const struct json_object *args)
 {
     const char *granularity = dap_text(args, "granularity");
@@ -208,7 +206,8 @@ void dap_then_stepIn(struct dap *d, const struct json_object *args)
     dap_move_by(d, by_line(d, args) ? go_line : go_one, false, "step");
 }
 
-/* Answers the request with an error, before anything moves, if the function has no caller. */
+/* Leaves a function. If the function has no caller, the request is answered with an error before
+ * anything moves. */
 void dap_stepOut(struct dap *d, struct dap_answer *a)
 {
     penta_frame frames[2];
@@ -238,7 +237,7 @@ void dap_then_restart(struct dap *d, const struct json_object *args)
     if (!d->stop_on_entry) dap_then_continue(d, args);
 }
 
-/* Reports the stop of the run that the pause ended; without one it was reported before. */
+/* Reports the stop of the run that the pause ended. Without a run the stop was reported before. */
 void dap_then_pause(struct dap *d, const struct json_object *args)
 {
     (void)args;
@@ -259,8 +258,6 @@ void dap_threads(struct dap *d, struct dap_answer *a)
 }
 
 void dap_setExceptionBreakpoints(struct dap *d, struct dap_answer *a) { (void)d, (void)a; }
-
-/* ---- why the program cannot go on ---- */
 
 void dap_exceptionInfo(struct dap *d, struct dap_answer *a)
 {

@@ -1,4 +1,5 @@
-/* Breakpoints at lines, functions and instructions, and on data. A request gives all of a kind. */
+/* Sets breakpoints at lines, functions and instructions, and on data. A request gives all
+ * breakpoints of a kind. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@ static void remove_group(struct dap *d, enum dap_group group, const char *source
     }
 }
 
-/* N, >= N and > N: how many hits to let pass. */
+/* Reads how many hits to ignore, from N, >= N or > N. */
 static bool read_hits(const char *text, uint64_t *ignore, penta_error *err)
 {
     uint64_t number;
@@ -50,7 +51,7 @@ static void tell_place(struct dap *d, struct json *j, const penta_point *p)
     dap_source_ref(d, j, "source", line.file);
 }
 
-/* Adds what `item` says, and tells the client what became of it. */
+/* Adds the point that `item` describes, and tells the client the result. */
 static void dap_points_add(struct dap *d, struct json *j, penta_point point, enum dap_group group,
                            const char *source, const struct json_object *item, penta_error err)
 {
@@ -134,8 +135,6 @@ void dap_setInstructionBreakpoints(struct dap *d, struct dap_answer *a)
     json_end(a->body);
 }
 
-/* ---- data ---- */
-
 /* Answers which data can be watched. The id that the client gets is the text that a watch takes. */
 static bool data_id(struct dap *d, const struct json_object *args, struct writer *id,
                     penta_error *err)
@@ -197,7 +196,8 @@ void dap_dataBreakpointInfo(struct dap *d, struct dap_answer *a)
     writer_free(&id);
 }
 
-/* Without an access type it stops at changes; so do writes to what is no register, variable or memory. */
+/* Sets watches. Without an access type a watch stops at changes, and so does a watch of writes
+ * to anything but a register, a variable or memory. */
 void dap_setDataBreakpoints(struct dap *d, struct dap_answer *a)
 {
     const struct json_object *list = json_get(a->args, "breakpoints");
@@ -219,8 +219,6 @@ void dap_setDataBreakpoints(struct dap *d, struct dap_answer *a)
     }
     json_end(a->body);
 }
-
-/* ---- lines that have code ---- */
 
 struct locations {
     struct json *j;

@@ -1,4 +1,4 @@
-/* Requests that show the stopped machine: frames, variables, expressions. */
+/* Answers requests that show the stopped machine: frames, variables, expressions. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,8 +12,6 @@ static bool wants_hex(const struct json_object *args)
 {
     return json_as_bool(json_get(json_get(args, "format"), "hex"));
 }
-
-/* ---- frames ---- */
 
 static void dap_show_frame(struct dap *d, struct json *j, size_t i, uint64_t pc)
 {
@@ -34,8 +32,8 @@ static void dap_show_frame(struct dap *d, struct json *j, size_t i, uint64_t pc)
     penta_buffer_free(&name);
 }
 
-/* The innermost frame is at the pc of the stop: after a trap or a host call the machine's own pc may be
- * that of the next instruction. */
+/* Lists the frames. The innermost frame is at the pc of the stop, because after a trap or a host
+ * call the machine's own pc may be that of the next instruction. */
 void dap_stackTrace(struct dap *d, struct dap_answer *a)
 {
     enum { MOST = 1000 };
@@ -100,8 +98,6 @@ void dap_scopes(struct dap *d, struct dap_answer *a)
     json_end(a->body);
 }
 
-/* ---- variables ---- */
-
 struct listing {
     struct dap *d;
     struct json *j;
@@ -150,7 +146,8 @@ static void list_element(void *user, const penta_child *c)
 
 void dap_variables(struct dap *d, struct dap_answer *a)
 {
-    enum { MOST = 10000 }; /* children of a list whose client does not ask for pieces */
+    /* the most children of a list for a client that does not ask for parts */
+    enum { MOST = 10000 };
     static const penta_variable_scope scopes[] = {[DAP_LOCALS] = PENTA_VARIABLE_LOCAL,
                                                   [DAP_GLOBALS] = PENTA_VARIABLE_GLOBAL,
                                                   [DAP_REGISTERS] = PENTA_VARIABLE_REGISTER};
@@ -165,7 +162,7 @@ void dap_variables(struct dap *d, struct dap_answer *a)
     struct dap_handle own = *h;
     struct listing l = {
         .d = d, .j = a->body, .start = start, .end = start + count, .hex = wants_hex(a->args)};
-    penta_error unmapped; /* the elements before it are told */
+    penta_error unmapped; /* The elements before an unmapped one are sent. */
     json_list(a->body, "variables");
     if (own.shown == DAP_TREE) {
         dap_tree(d, own.path, start, count, l.hex, a->body);
@@ -178,8 +175,6 @@ void dap_variables(struct dap *d, struct dap_answer *a)
     }
     json_end(a->body);
 }
-
-/* ---- expressions ---- */
 
 struct find_variable {
     const char *name;
@@ -197,7 +192,7 @@ static void match_variable(void *user, const penta_variable *v)
     if (v->value.kind == PENTA_FLOAT) f->value.as.f = v->value.as.f;
 }
 
-/* Expressions are those of the innermost frame; a name alone may be one of another. */
+/* Evaluates an expression in the innermost frame. A name alone may belong to another frame. */
 static bool dap_show_evaluate(struct dap *d, const struct json_object *args, const char *text,
                               penta_value *value, penta_error *err)
 {
@@ -217,8 +212,6 @@ static void tell_value(struct json *j, const char *key, const penta_value *value
         json_string(j, key, (penta_bytes){text.data, text.size});
     penta_buffer_free(&text);
 }
-
-/* ---- commands of the debug console ---- */
 
 static bool command_answer(struct dap *d, char *rest, struct writer *out, penta_error *err)
 {
@@ -346,8 +339,6 @@ void dap_then_evaluate(struct dap *d, const struct json_object *args)
     if (c && c->moves) dap_stopped(d, "goto");
 }
 
-/* ---- changing values ---- */
-
 static void dap_show_set(struct dap *d, struct dap_answer *a, const char *what)
 {
     const char *text = dap_text(a->args, "value");
@@ -391,7 +382,8 @@ void dap_setVariable(struct dap *d, struct dap_answer *a)
                           &a->err);
     } else if (h->frame) {
         error_at(&a->err, BASE_STATE, 0, "only variables of the innermost frame can be set");
-    } else if (h->shown == DAP_TREE) { /* by its path: a name alone may be that of something else */
+    } else if (h->shown == DAP_TREE) { /* The node is set by its path, because a name alone may
+                                        * be that of something else. */
         struct writer path = {0};
         writer_print(&path, "%s/%s", h->path, name);
         writer_char(&path, 0);
@@ -410,8 +402,6 @@ void dap_setExpression(struct dap *d, struct dap_answer *a)
     else
         error_at(&a->err, BASE_OPTION_VALUE, 0, "the argument 'expression' is missing");
 }
-
-/* ---- completions ---- */
 
 struct completing {
     struct json *j;
@@ -460,7 +450,7 @@ static void offer_part(void *user, const penta_part *part)
         dap_show_offer(user, part->name, "function");
 }
 
-/* The word before the cursor; columns count from 1. */
+/* Completes the word before the cursor. Columns count from 1. */
 void dap_completions(struct dap *d, struct dap_answer *a)
 {
     const char *text = dap_text(a->args, "text");

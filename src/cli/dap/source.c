@@ -1,4 +1,4 @@
-/* Source files: the names of the line table, and the paths that an editor knows them by. */
+/* Finds source files: the names in the line table, and the paths by which an editor knows them. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -6,7 +6,8 @@
 #include "base/bytes.h"
 #include "cli/dap/dap.h"
 
-/* A relative name counts from the folder of the program, or from the current one. */
+/* Writes the path of a file. A relative name starts at the folder of the program, or at the
+ * current folder. */
 static void path_of(const struct dap *d, penta_bytes file, struct writer *out)
 {
     const char *slash = strrchr(d->program, '/');
@@ -48,8 +49,6 @@ void dap_source_ref(const struct dap *d, struct json *j, const char *key, penta_
     writer_free(&path);
 }
 
-/* ---- files of the line table, each once ---- */
-
 struct files {
     penta_bytes *list;
     size_t count, capacity;
@@ -63,8 +62,8 @@ static void take_file(void *user, const penta_line *line)
     if (ARRAY_RESERVE(f->list, f->capacity, f->count + 1)) f->list[f->count++] = line->file;
 }
 
-/* Finds a file of the line table by its path; else one whose name ends the path; else one of the
- * same file name. */
+/* Finds a file of the line table by its path, else a file whose name ends the path, else one
+ * with the same file name. */
 penta_bytes dap_table_file(const struct dap *d, const char *path)
 {
     struct files f = {0};
@@ -101,8 +100,8 @@ void dap_loadedSources(struct dap *d, struct dap_answer *a)
     free(f.list);
 }
 
-/* Every source that is told of has a path, which an editor opens itself; this is for clients that ask. Only
- * files of the line table are read. */
+/* Sends the text of a source. Every source has a path, which an editor opens itself, so this is
+ * for clients that ask. Only files of the line table are read. */
 void dap_source(struct dap *d, struct dap_answer *a)
 {
     const char *path = dap_text(json_get(a->args, "source"), "path");

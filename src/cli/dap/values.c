@@ -1,4 +1,5 @@
-/* Values as text, what references stand for, and the machine's tree level by level. */
+/* Writes values as text, keeps what references stand for, and lists the machine's tree level by
+ * level. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,9 +40,7 @@ const struct dap_handle *dap_handle_of(const struct dap *d, uint64_t reference)
     return reference && reference <= d->handle_count ? &d->handles[reference - 1] : NULL;
 }
 
-/* ---- the tree ---- */
-
-/* What is in this node of the tree can be set, unless it is a node or text itself. */
+/* Tells whether a node of the tree can be set: not when it has children or is a text. */
 static bool can_be_set(const char *path)
 {
     return !strcmp(path, "/registers") || !strcmp(path, "/variables");
@@ -102,7 +101,8 @@ void dap_tree(struct dap *d, const char *path, uint64_t start, uint64_t count, b
               struct json *j)
 {
     penta_error err;
-    char *own = strdup(path); /* the list of handles grows */
+    char *own = strdup(path); /* The path is copied, because the list of handles may grow and
+                               * move. */
     struct telling t = {d, own, hex, j};
     if (own)
         penta_vm_children(penta_session_vm(d->session), own, start, count, tell_child, &t, &err);

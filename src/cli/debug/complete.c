@@ -1,4 +1,4 @@
-/* What the last word of a command may be: commands, names of the program, and files. */
+/* Completes the last word of a command: commands, names of the program, and files. */
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Commands that move the machine. */
+/* Implements the commands that move the machine. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,8 +145,6 @@ void do_last_write(struct shell *s, const char *rest)
     shell_insn(s, pc, out);
     writer_char(out, '\n');
 }
-
-/* ---- host calls ---- */
 
 void do_answer(struct shell *s, const char *rest)
 {

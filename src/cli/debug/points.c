@@ -1,4 +1,4 @@
-/* Commands about breakpoints and watches. */
+/* Implements the commands about breakpoints and watches. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 #include "base/sanitize.h"
 #include "cli/debug/shell.h"
 
-/* For each kind of point: the command that makes one, and the word for what has happened when it
- * stops a run. */
+/* The command that makes each kind of point, and the word for what has happened when it stops a
+ * run. */
 static const struct {
     const char *command, *word;
 } kinds[] = {[PENTA_POINT_BREAK] = {"break", "break"},
@@ -76,7 +76,7 @@ static void shell_points_add(struct shell *s, const penta_point *point)
         shell_error(s, &err);
 }
 
-/* Splits the text "WHAT if EXPR", in a copy, into its two parts. */
+/* Adds a point from a text "WHAT if EXPR", which is split in a copy. */
 static void add_with_condition(struct shell *s, penta_point point, const char *rest)
 {
     char *text = strdup(rest), *cut = text ? strstr(text, " if ") : NULL;
@@ -139,9 +139,7 @@ void do_log(struct shell *s, const char *rest)
     free(text);
 }
 
-/* ---- changing one ---- */
-
-/* The point whose number the text starts with, and what follows it. */
+/* Returns the point whose number the text starts with. *rest becomes what follows the number. */
 static const penta_point *read_point(struct shell *s, const char **rest)
 {
     char *end;
@@ -195,7 +193,7 @@ static void switch_point(struct shell *s, const char *rest, bool off)
 void do_enable(struct shell *s, const char *rest) { switch_point(s, rest, false); }
 void do_disable(struct shell *s, const char *rest) { switch_point(s, rest, true); }
 
-/* Finds a point by its number, else by the text or the place that it was made with. */
+/* Deletes a point by its number, else by the text or the place with which it was made. */
 void do_delete(struct shell *s, const char *rest)
 {
     const penta_point *p;

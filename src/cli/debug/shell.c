@@ -1,4 +1,5 @@
-/* A line-oriented debugger over penta/debug.h: reads commands and finds them in commands.def. */
+/* Implements a line-oriented debugger over penta/debug.h. It reads commands and finds them in
+ * commands.def. */
 #include "cli/debug/shell.h"
 #include <ctype.h>
 #include <inttypes.h>
@@ -26,7 +27,7 @@ enum { VERBS = sizeof verbs / sizeof *verbs };
 
 const struct palette *shell_palette(const struct shell *s)
 {
-    /* A transcript for a document has none, whatever standard output is. */
+    /* A transcript for a document has no colours, whatever standard output is. */
     return s->cli->value[OPT_JSON] ? &palette_plain : cli_palette(s->cli);
 }
 
@@ -125,8 +126,6 @@ void do_quit(struct shell *s, const char *rest)
     s->quit = true;
 }
 
-/* ---- finding a command ---- */
-
 const char *shell_verb(size_t i) { return i < VERBS ? verbs[i].name : NULL; }
 
 static const struct verb *shell_find(const char *word, size_t size, struct suggest *near)
@@ -176,7 +175,8 @@ void do_help(struct shell *s, const char *rest)
     if (*v->alias) writer_print(out, "  %s is another name for it.\n", v->alias);
 }
 
-/* The options of a command may follow it without a space: x/8xg, print/x. */
+/* Executes a line. The options of a command may follow it without a space, as in x/8xg and
+ * print/x. */
 void shell_line(struct shell *s, char *line)
 {
     while (isspace((unsigned char)*line)) line++;
@@ -196,7 +196,7 @@ void shell_line(struct shell *s, char *line)
     if (!v && !strncmp(line, "reverse-continue", word) && word > 7) v = shell_find("rc", 2, &near);
     if (!v)
         shell_unknown(s, line, word, &near);
-    else if (!*rest && *v->arguments && *v->arguments != '[') /* it needs one */
+    else if (!*rest && *v->arguments && *v->arguments != '[') /* The command needs an argument. */
         writer_print(&s->cli->out, "%s %s\n", v->name, v->arguments);
     else
         v->run(s, rest);
@@ -220,7 +220,7 @@ void do_source(struct shell *s, const char *rest)
         const uint8_t *end = memchr(text.data + at, '\n', text.size - at);
         size_t size = end ? (size_t)(end - text.data) - at : text.size - at;
         char *line = strndup((const char *)text.data + at, size);
-        /* An empty line repeats the last command when a person types it; in a script it does
+        /* An empty line repeats the last command when a person types it. In a script it does
          * nothing. */
         if (line && line[strspn(line, " \t\r")]) shell_line(s, line);
         free(line);
@@ -230,9 +230,7 @@ void do_source(struct shell *s, const char *rest)
     penta_buffer_free(&text);
 }
 
-/* ---- the conversation ---- */
-
-/* The program's effects are saved when it is at its end, even if it came back there by steps. */
+/* Saves the effects of the program when it is at its end, even if it came back there by steps. */
 static void save_state(struct shell *s)
 {
     penta_stop stop = s->stop;
@@ -309,7 +307,7 @@ void command_DEBUG(struct cli *c)
     penta_session_on_call(s.machine.session, machine_shows_inner(c) ? inner_lines : ignore_call,
                           &s);
     if (c->value[OPT_JSON]) json_text(&c->json, "file", s.machine.in.name);
-    struct writer document = c->out; /* the transcript becomes a member of this document */
+    struct writer document = c->out; /* The transcript becomes a member of this document. */
     if (c->value[OPT_JSON]) c->out = (struct writer){0};
     shell_where(&s);
     shell_converse(&s);

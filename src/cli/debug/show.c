@@ -1,4 +1,4 @@
-/* Commands that show values: expressions, memory, registers, variables, frames. */
+/* Implements the commands that show values: expressions, memory, registers, variables, frames. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,8 +7,6 @@
 #include "base/bytes.h"
 #include "base/sanitize.h"
 #include "cli/debug/shell.h"
-
-/* ---- expressions ---- */
 
 static void print_value(struct shell *s, const penta_value *v, unsigned base)
 {
@@ -58,9 +56,7 @@ void do_set(struct shell *s, const char *rest)
     free(what);
 }
 
-/* ---- memory ---- */
-
-struct form { /* how the command x shows memory: x/8xg */
+struct form { /* How the command x shows memory, as in x/8xg. */
     uint64_t count;
     char letter;
     unsigned bytes;
@@ -159,8 +155,6 @@ void do_memory(struct shell *s, const char *rest)
     free(text);
 }
 
-/* ---- registers and variables ---- */
-
 static void keep_register(void *user, const penta_variable *v)
 {
     struct shell *s = user;
@@ -177,7 +171,7 @@ void registers_moved(struct shell *s)
 
 struct listing {
     struct shell *shell;
-    bool registers; /* true: registers are shown; false: all else is */
+    bool registers; /* Registers are shown when it is set, everything else when not. */
     size_t at, shown;
 };
 
@@ -190,7 +184,7 @@ static void list_element(void *user, const penta_child *c)
     print_value(s, &value, 0);
 }
 
-/* Shows the elements of an array; the variable itself is only the first one. */
+/* Shows the elements of an array. The variable itself is only the first element. */
 static void list_elements(struct shell *s, const penta_variable *v)
 {
     enum { MOST = 32 };
@@ -252,8 +246,6 @@ void do_registers(struct shell *s, const char *rest)
     state_print(s->cli, shell_vm(s));
 }
 
-/* ---- places ---- */
-
 static void print_place(struct shell *s, uint64_t pc)
 {
     struct writer *out = &s->cli->out;
@@ -313,8 +305,6 @@ void do_list(struct shell *s, const char *rest)
     }
     writer_free(&text);
 }
-
-/* ---- info ---- */
 
 struct function_list {
     struct shell *shell;

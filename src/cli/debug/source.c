@@ -1,4 +1,4 @@
-/* The source lines around the stop, where the program says which they are and the file is there. */
+/* Shows the source lines around the stop, if the program has line numbers and the file exists. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,8 @@
 
 enum { SOURCE_MAX = 16 << 20, AROUND = 2 };
 
-/* The text of a file, kept from the last time; empty: it cannot be read. */
+/* Returns the text of a file, which is kept from the last time, or an empty text when it cannot
+ * be read. */
 static penta_bytes text_of(struct shell *s, penta_bytes file)
 {
     penta_error err;

@@ -10,7 +10,8 @@
 
 enum { NAME_MAX_BYTES = 256 };
 
-/* Writes the name of a file without its folders, which say something about the machine. */
+/* Writes the name of a file without its folders, because these tell something about the user's
+ * machine. */
 static void own_name(const char *path, char *name)
 {
     char *copy = strdup(path);
@@ -35,9 +36,8 @@ static void write_input(struct json *j, const struct input *in)
     write_bytes(j, name, input_bytes(in));
 }
 
-/* ---- options, and the files that they name ---- */
-
-/* The format of the file as far as it is known: NULL, and every format's options count. */
+/* Returns the format of the file, or NULL when it is not known; every format's options are then
+ * used. */
 static const char *format_of(const struct cli *c, const struct input *in)
 {
     penta_guess guess;
@@ -46,7 +46,7 @@ static const char *format_of(const struct cli *c, const struct input *in)
     return format ? format : format_of_suffix(in->name);
 }
 
-/* The file that an option reads, or NULL. */
+/* Returns the file that an option reads, or NULL. */
 static const char *file_of(const struct cli *c, const char *format, const penta_option *option)
 {
     unsigned uses = commands[c->command].uses;
@@ -59,7 +59,8 @@ static const char *file_of(const struct cli *c, const char *format, const penta_
     return equals ? equals + 1 : NULL;
 }
 
-/* A name of its own in the page, where there are no folders: two keys may have the same otherwise. */
+/* Makes a unique name in the page, which has no folders, so that two files with one name are
+ * kept apart. */
 static void page_name(const char *path, size_t number, char *name)
 {
     char own[NAME_MAX_BYTES];
@@ -77,7 +78,7 @@ static void write_options(const struct cli *c, const char *format, struct json *
         if (path) page_name(path, i + 1, name);
         json_object(j, NULL);
         json_text(j, "key", option->key);
-        struct writer value = {0}; /* with what stands before the name of the file */
+        struct writer value = {0}; /* the value, with the text before the name of the file */
         writer_bytes(&value, option->value, path ? (size_t)(path - option->value) : 0);
         writer_text(&value, path ? name : option->value);
         if (value.failed) j->out->failed = true;
@@ -104,16 +105,14 @@ static bool write_files(struct cli *c, const char *format, struct json *j)
         write_bytes(j, name, input_bytes(&in));
         json_end(j);
         input_close(&in);
-        if (c->value[OPT_OUTPUT]) /* the page may be sent to others, and the file may be a key */
+        if (c->value[OPT_OUTPUT]) /* The page may be sent to others, and the file may be a key. */
             terminal_say(c, "note: the page has the contents of %s in it", path);
     }
     json_end(j);
     return ok;
 }
 
-/* ---- the block ---- */
-
-/* Replaces each '<', so that no text in the block can end it. */
+/* Writes a text with each '<' replaced, so that no text in the block can end it. */
 static void write_escaped(struct writer *out, penta_bytes text)
 {
     for (size_t i = 0; i < text.size; i++)

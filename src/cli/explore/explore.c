@@ -1,5 +1,6 @@
-/* explore: the explorer for browsers with a file in it, as one page, written or served.
- * The page itself is made by `make web`; here a block with the file is put into it. */
+/* Implements the command explore: the explorer for browsers with a file in it, as one page,
+ * written or served. `make web` makes the page itself; a block with the file is put into it
+ * here. */
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -15,12 +16,10 @@
 
 extern char **environ;
 
-/* Where the page has a place for the file; scripts/web-page writes it. */
+/* The place for the file in the page. scripts/web-page writes it. */
 static const char place[] = "<!-- penta:file -->";
 
-/* ---- the page ---- */
-
-/* Finds the page in the data of the installation, else in the tree that the tool was built in. */
+/* Finds the page in the data of the installation, else in the tree in which the tool was built. */
 static bool read_page(penta_buffer *page, penta_error *err)
 {
     static const char *const folders[] = {PENTA_DATA_FOLDER, "../share/penta", "../.."};
@@ -40,7 +39,7 @@ static bool read_page(penta_buffer *page, penta_error *err)
                       "one command is missing: make web (of an installed tool: make web install)");
 }
 
-/* The page with this block in its place. */
+/* Makes the page with this block in its place. */
 static bool make_page(penta_bytes block, struct writer *out, penta_error *err)
 {
     penta_buffer page = {0};
@@ -60,9 +59,7 @@ static bool make_page(penta_bytes block, struct writer *out, penta_error *err)
     return at && writer_ok(out, err);
 }
 
-/* ---- the command ---- */
-
-/* Starts the browser, where there is a desktop; whether it comes up is not waited for. */
+/* Starts the browser if the system has a desktop, and does not wait for it. */
 static void open_browser(const char *url)
 {
     const char *arguments[] = {"xdg-open", url, NULL};

@@ -1,4 +1,5 @@
-/* The server: a few connections at a time, since browsers open some that they do not use at once. */
+/* Implements the server. It takes a few connections at a time, since browsers open some that
+ * they do not use at once. */
 #include "cli/explore/http.h"
 #include <errno.h>
 #include <poll.h>
@@ -13,9 +14,9 @@
 enum { CONNECTIONS = 16, IDLE_SECONDS = 10 };
 
 struct connection {
-    int fd; /* the socket; -1: this place is free */
+    int fd; /* the socket, or -1 when this place is free */
     time_t since;
-    uint64_t number; /* counts connections in the order in which they came */
+    uint64_t number; /* number of the connection in the order in which they came */
     size_t size;
     uint8_t request[HTTP_REQUEST_MAX];
 };
@@ -34,7 +35,7 @@ static const char *http_reason(enum http_status status)
     return "";
 }
 
-/* True: all of it was taken. */
+/* Sends an answer. Returns true when all of it was taken. */
 static bool http_answer(int fd, enum http_status status, penta_bytes page)
 {
     struct writer out = {0};
@@ -59,7 +60,8 @@ static void http_drop(struct connection *c)
 
 static void http_take(int listener, struct connection *connections, uint64_t number)
 {
-    struct timeval limit = {.tv_sec = IDLE_SECONDS}; /* a client that reads nothing is given up */
+    struct timeval limit = {.tv_sec = IDLE_SECONDS}; /* A client that reads nothing is given up
+                                                      * after this time. */
     int fd = accept(listener, NULL, NULL);
     if (fd < 0) return;
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
@@ -67,11 +69,13 @@ static void http_take(int listener, struct connection *connections, uint64_t num
     for (size_t i = 0; i < CONNECTIONS && oldest->fd >= 0; i++)
         if (connections[i].fd < 0 || connections[i].number < oldest->number)
             oldest = connections + i;
-    if (oldest->fd >= 0) http_drop(oldest); /* those that say nothing keep nobody out */
+    /* A connection that says nothing must not keep others out. */
+    if (oldest->fd >= 0) http_drop(oldest);
     *oldest = (struct connection){.fd = fd, .since = time(NULL), .number = number};
 }
 
-/* Reads what has come, and answers a request that is complete. True: the page was given. */
+/* Reads what has come, and answers a request that is complete. Returns true when the page was
+ * sent. */
 static bool http_advance(const struct server *s, struct connection *c, penta_bytes page)
 {
     size_t n = server_read(c->fd, c->request + c->size, sizeof c->request - c->size);

@@ -1,10 +1,10 @@
-/* Requests: read strictly, since only browsers send them. */
+/* Reads requests. It is strict, since only browsers send them. */
 #include <string.h>
 #include <strings.h>
 #include "base/bytes.h"
 #include "cli/explore/http.h"
 
-/* Takes bytes up to a mark, and the mark. False: it is not there. */
+/* Takes the bytes up to a mark, and the mark. Returns false when the mark is not there. */
 static bool take_to(penta_bytes *in, const char *mark, penta_bytes *part)
 {
     size_t size = strlen(mark);
@@ -23,7 +23,7 @@ static penta_bytes http_request_trimmed(penta_bytes text)
     return text;
 }
 
-/* The address of the server, or its port on localhost. */
+/* Tells whether the host is the address of the server, or its port on localhost. */
 static bool is_own_host(const struct server *s, penta_bytes host)
 {
     char local[64] = "localhost";
@@ -37,7 +37,7 @@ static bool is_host(penta_bytes name)
     return name.size == 4 && !strncasecmp((const char *)name.data, "host", 4);
 }
 
-/* Whether there is exactly one header of this name and it has this value. */
+/* Checks that exactly one header has this name, and that it has this value. */
 static enum http_status judge_host(const struct server *s, penta_bytes headers)
 {
     unsigned hosts = 0;
@@ -51,7 +51,7 @@ static enum http_status judge_host(const struct server *s, penta_bytes headers)
     return hosts == 1 ? HTTP_OK : HTTP_BAD_REQUEST;
 }
 
-/* The only name that there is: /TOKEN/ */
+/* Checks the target. The only page is /TOKEN/. */
 static enum http_status judge_target(const struct server *s, penta_bytes target)
 {
     bool framed = target.size > 2 && target.data[0] == '/' && target.data[target.size - 1] == '/';
@@ -64,7 +64,7 @@ enum http_status http_judge(const struct server *s, penta_bytes request)
     penta_bytes head, line, method, target, headers = request;
     if (!take_to(&request, "\r\n\r\n", &head))
         return request.size < HTTP_REQUEST_MAX ? HTTP_INCOMPLETE : HTTP_TOO_LARGE;
-    headers.size = head.size + 2; /* with the end of its last line */
+    headers.size = head.size + 2; /* The headers include the end of their last line. */
     if (!take_to(&headers, "\r\n", &line) || !take_to(&line, " ", &method) ||
         !take_to(&line, " ", &target) ||
         !(bytes_equal(line, bytes_of("HTTP/1.1")) || bytes_equal(line, bytes_of("HTTP/1.0"))))

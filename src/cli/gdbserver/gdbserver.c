@@ -1,4 +1,5 @@
-/* penta gdbserver: one gdb, over standard input and output or over TCP. */
+/* Implements the command gdbserver, which serves one gdb over standard input and output or over
+ * TCP. */
 #include <pthread.h>
 #include <poll.h>
 #include <signal.h>
@@ -15,15 +16,15 @@ struct connection {
     struct stub *stub;
     int in, out;
     bool broken;
-    bool no_acks; /* the client that has no token yet wants no acknowledgements */
+    bool no_acks; /* The client without a token wants no acknowledgements. */
     struct packet_reader reader;
     uint8_t received[4096];
-    size_t at, size;    /* the part of the received bytes that is still to be read */
-    struct writer last; /* the packet that was sent last, to send it again */
-    /* While the machine runs, a thread waits for what gdb sends. */
+    size_t at, size;    /* the part of the received bytes that is not read yet */
+    struct writer last; /* the packet that was sent last, which may be sent again */
+    /* A thread waits for gdb's input while the machine runs. */
     pthread_t thread;
     bool watching;
-    int wake[2]; /* a pipe that says that the run is over */
+    int wake[2]; /* a pipe that tells the thread that the run is over */
 };
 
 static void gdbserver_send(void *user, penta_bytes body)
@@ -33,8 +34,6 @@ static void gdbserver_send(void *user, penta_bytes body)
     packet_write(&c->last, body);
     if (c->last.failed || !server_write(c->out, writer_view(&c->last))) c->broken = true;
 }
-
-/* ---- Ctrl-C while the machine runs ---- */
 
 static void *wait_for_input(void *user)
 {
@@ -59,8 +58,6 @@ static void watch_input(void *user, bool running)
     }
 }
 
-/* ---- the conversation ---- */
-
 static void gdbserver_acknowledge(struct connection *c, char sign)
 {
     if (!c->stub->no_acks) server_write(c->out, (penta_bytes){(const uint8_t *)&sign, 1});
@@ -79,7 +76,7 @@ static void answer_received(struct connection *c)
             break;
         case PACKET_BROKEN: gdbserver_acknowledge(c, '-'); break;
         case PACKET_AGAIN: c->broken |= !server_write(c->out, writer_view(&c->last)); break;
-        case PACKET_INTERRUPT: /* the machine was interrupted already, or does not run */
+        case PACKET_INTERRUPT: /* The machine was interrupted already, or does not run. */
         case PACKET_NONE: break;
         }
     }
@@ -87,7 +84,7 @@ static void answer_received(struct connection *c)
 
 static void gdbserver_converse(struct connection *c)
 {
-    answer_received(c); /* what came together with the token */
+    answer_received(c); /* This answers what came together with the token. */
     while (!c->broken && !c->stub->ended) {
         c->at = 0;
         c->size = server_read(c->in, c->received, sizeof c->received);
@@ -96,9 +93,8 @@ static void gdbserver_converse(struct connection *c)
     }
 }
 
-/* ---- who has not given the token ---- */
-
-/* The stub has the state of one conversation: it gets that of the guest, and gives it back. */
+/* Hears a connection without a token. The stub has the state of one conversation: it gets that
+ * of the connection, and gives it back. */
 static enum guest_state guest_hear(void *guest, penta_bytes bytes)
 {
     struct connection *c = guest;
@@ -129,8 +125,6 @@ static void guest_close(void *guest)
     if (c->wake[1] >= 0) close(c->wake[1]);
     free(c);
 }
-
-/* ---- the command ---- */
 
 static struct connection *client_of(struct cli *c, struct stub *s, struct server *server,
                                     penta_error *err)

@@ -1,4 +1,4 @@
-/* Registers: those of RISC-V, then those that only the machine has. */
+/* Gives gdb the registers: those of RISC-V, then those that only the machine has. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "cli/gdbserver/stub.h"
 
-/* The registers of RISC-V in gdb's order, each with the name that machines use where that is
+/* The registers of RISC-V in gdb's order, each with the name that machines use if that is
  * another one. */
 static const struct {
     const char *name, *alias;
@@ -30,8 +30,6 @@ static bool is_riscv(const char *name)
         if (registers_names(i, name)) return true;
     return false;
 }
-
-/* ---- what the machine has ---- */
 
 static void registers_add(struct stub *s, const penta_field *field, bool state)
 {
@@ -71,7 +69,7 @@ static void find_all(struct stub *s)
     penta_vm_describe(shell_vm(&s->shell), &top);
 }
 
-/* Registers that have no name in RISC-V, in the order of the description. */
+/* Returns a register that has no name in RISC-V, by its number in the description. */
 static struct stub_register *registers_own(const struct stub *s, size_t number)
 {
     size_t at = OWN;
@@ -95,8 +93,6 @@ size_t registers_all(const struct stub *s)
     for (size_t i = 0; i < s->register_count; i++) count += !is_riscv(s->registers[i].name);
     return count;
 }
-
-/* ---- the description ---- */
 
 static const char *type_of(penta_kind kind)
 {
@@ -131,8 +127,6 @@ void registers_open(struct stub *s)
     describe_own(s);
     writer_text(out, "</feature>\n</target>\n");
 }
-
-/* ---- values ---- */
 
 static void read_one(struct stub *s, const penta_field *field, bool state)
 {

@@ -1,11 +1,9 @@
-/* Breakpoints and watches of gdb; running the machine in both directions; what gdb is told when it
+/* Sets breakpoints and watches of gdb, runs the machine in both directions, and tells gdb why it
  * stops. */
 #include <inttypes.h>
 #include <stdio.h>
 #include "base/bytes.h"
 #include "cli/gdbserver/stub.h"
-
-/* ---- points ---- */
 
 static bool is_disabled(const struct stub *s, unsigned number)
 {
@@ -29,7 +27,8 @@ static void forget_disabled(struct stub *s)
 
 static bool add_watch(struct stub *s, char type, uint64_t address, uint64_t size)
 {
-    /* gdb's watch is for changes: it looks at the value itself, and runs on when it is the same. */
+    /* gdb's watch is for changes: gdb looks at the value itself, and continues when it is the
+     * same. */
     static const penta_point_kind kinds[] = {
         ['2'] = PENTA_POINT_WATCH, ['3'] = PENTA_POINT_READ, ['4'] = PENTA_POINT_ACCESS};
     char what[48];
@@ -44,8 +43,9 @@ static bool add_watch(struct stub *s, char type, uint64_t address, uint64_t size
     return true;
 }
 
-/* gdb takes watches away when the machine stops and asks for them again before it runs. They are only
- * disabled, so that of several that stop at once the first is always the same. */
+/* Sets or removes a watch. gdb removes watches when the machine stops and sets them again before
+ * it runs. They are only disabled, so that of several that stop at once the first is always the
+ * same. */
 static bool set_watch(struct stub *s, bool on, char type, uint64_t address, uint64_t size)
 {
     penta_error err;
@@ -65,8 +65,6 @@ bool stub_point(struct stub *s, bool on, char type, uint64_t address, uint64_t s
     return set_watch(s, on, type, address, size);
 }
 
-/* ---- stops ---- */
-
 static const struct stub_watch *stopping_watch(const struct stub *s)
 {
     if (s->stopping) return s->stopping;
@@ -76,7 +74,7 @@ static const struct stub_watch *stopping_watch(const struct stub *s)
     return NULL;
 }
 
-/* The point of a monitor command that stopped the run, or NULL. */
+/* Returns the point of a monitor command that stopped the run, or NULL. */
 static const penta_point *own_point(const struct stub *s)
 {
     unsigned number = penta_debugger_point_hit(s->shell.debugger);
@@ -87,7 +85,7 @@ static const penta_point *own_point(const struct stub *s)
     return NULL;
 }
 
-/* Signals by gdb's own numbers (GDB_SIGNAL_*). */
+/* Returns the signal for a stop, by gdb's own numbers (GDB_SIGNAL_*). */
 static int signal_of(const struct stub *s)
 {
     const penta_stop *stop = &s->shell.stop;
@@ -98,7 +96,7 @@ static int signal_of(const struct stub *s)
     case PENTA_STOP_FAULT: return SEGV;
     case PENTA_STOP_HOST: return SYSTEM_CALL;
     case PENTA_STOP_GAS: return CPU_TIME;
-    case PENTA_STOP_BREAK: /* gdb does not show SIGTRAP after a step that it took itself */
+    case PENTA_STOP_BREAK: /* gdb does not show SIGTRAP after a step that it made itself. */
         return own_point(s) && s->one_step ? INTERRUPT : TRAP;
     default: return TRAP;
     }
@@ -119,7 +117,8 @@ static void resume_send(const struct stub_line *line, struct writer *body)
     writer_free(body);
 }
 
-/* Text for gdb's console: it may come only while gdb waits for a stop, or for a command's end. */
+/* Sends text for gdb's console. The text may come only while gdb waits for a stop, or for the
+ * end of a command. */
 static void resume_say(penta_bytes text, const struct stub_line *line)
 {
     enum { PIECE = 1000 };
@@ -138,7 +137,7 @@ static void say_output(struct stub *s, const struct stub_line *line)
     s->shell.cli->out.out.size = 0;
 }
 
-/* Says in words what happened, where gdb has no number for it. */
+/* Tells in words what happened, if gdb has no number for it. */
 static void say_why(struct stub *s, const struct stub_line *line)
 {
     struct writer text = {0};
@@ -178,12 +177,11 @@ void stub_stopped(struct stub *s, bool start, const struct stub_line *line)
     resume_send(line, &body);
 }
 
-/* ---- motions ---- */
-
 static bool resume_backwards(char how) { return how == 'b' || how == 'r'; }
 
-/* A RISC-V stops before the instruction that triggers a watch; gdb then takes a step itself, in the
- * direction of the run, and looks at the value. So a run forwards goes back over the instruction. */
+/* Runs forward. A RISC-V stops before the instruction that triggers a watch. gdb then makes a
+ * step itself, in the direction of the run, and looks at the value. So a run forwards goes back
+ * over the instruction. */
 static void resume_forward(struct stub *s, uint64_t steps)
 {
     struct shell *shell = &s->shell;
@@ -196,7 +194,8 @@ static void resume_forward(struct stub *s, uint64_t steps)
     s->stopping = watch;
 }
 
-/* The instruction that was executed last triggers a watch: a run backwards stops at once. */
+/* Tells whether the last executed instruction triggers a watch, so that a run backwards stops at
+ * once. */
 static bool last_step_hits(struct stub *s, uint64_t now)
 {
     struct shell *shell = &s->shell;
@@ -207,7 +206,8 @@ static bool last_step_hits(struct stub *s, uint64_t now)
     return stopping_watch(s);
 }
 
-/* s one step, c until something stops it, b one step back, r back. True: it is at its start. */
+/* Moves the machine: s one step, c until something stops it, b one step back, r back. Returns
+ * true when it is at its start. */
 static bool resume_move(struct stub *s, char how)
 {
     struct shell *shell = &s->shell;
@@ -222,7 +222,8 @@ static bool resume_move(struct stub *s, char how)
         penta_debugger_back(shell->debugger, 1, &shell->stop, &err);
     else
         penta_debugger_reverse(shell->debugger, &shell->stop, &err);
-    if (shell->stop.kind == PENTA_STOP_FUEL) { /* for the pc of the next instruction */
+    /* This run of 0 steps finds the pc of the next instruction. */
+    if (shell->stop.kind == PENTA_STOP_FUEL) {
         penta_stop next;
         penta_vm_run(shell_vm(shell), 0, &next);
         shell->stop.pc = next.pc;
@@ -231,7 +232,7 @@ static bool resume_move(struct stub *s, char how)
     return how == 'b' && penta_session_steps(shell->machine.session) == before;
 }
 
-/* The W packet: the program has exited. */
+/* Sends the W packet, which says that the program has exited. */
 static void send_exit(const struct stub *s, const struct stub_line *line)
 {
     const penta_session *session = s->shell.machine.session;

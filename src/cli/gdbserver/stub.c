@@ -1,4 +1,5 @@
-/* Answers to the packets of gdb. What is not known gets an empty answer, which the protocol asks for. */
+/* Answers the packets of gdb. An unknown packet gets an empty answer, which the protocol asks
+ * for. */
 #include "cli/gdbserver/stub.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,8 +19,6 @@ static void put_word(struct writer *out, uint64_t value)
     bytes_put64(bytes, value);
     writer_hex(out, (penta_bytes){bytes, sizeof bytes});
 }
-
-/* ---- registers ---- */
 
 static void all_registers(struct stub *s, penta_bytes rest, struct writer *out)
 {
@@ -62,8 +61,6 @@ static void set_register(struct stub *s, penta_bytes rest, struct writer *out)
     put_done(out, ok && register_write(s, (size_t)number, bytes_get64(value)));
 }
 
-/* ---- memory ---- */
-
 enum { MEMORY_MAX = PACKET_MAX / 2 - 16 };
 
 static bool read_range(penta_bytes *rest, uint64_t *address, uint64_t *size)
@@ -71,7 +68,7 @@ static bool read_range(penta_bytes *rest, uint64_t *address, uint64_t *size)
     return packet_number(rest, address) && packet_word(rest, ",") && packet_number(rest, size);
 }
 
-/* Reads as many bytes as there are, since gdb asks for more than it needs. */
+/* Reads as many bytes as the memory has, since gdb asks for more than it needs. */
 static void read_memory(struct stub *s, penta_bytes rest, struct writer *out)
 {
     uint64_t address, size, got = 0;
@@ -88,7 +85,7 @@ static void read_memory(struct stub *s, penta_bytes rest, struct writer *out)
     if (size && !got) put_error(out);
 }
 
-/* Through the debugger, byte by byte, so that going back repeats the change. */
+/* Writes memory through the debugger, byte by byte, so that going back repeats the change. */
 static bool gdb_poke(struct stub *s, uint64_t address, penta_bytes bytes)
 {
     char what[40];
@@ -128,8 +125,6 @@ static void write_binary(struct stub *s, penta_bytes rest, struct writer *out)
     write_memory(s, rest, false, out);
 }
 
-/* ---- points ---- */
-
 static void gdb_point(struct stub *s, bool on, penta_bytes rest, struct writer *out)
 {
     uint64_t address, size;
@@ -150,8 +145,6 @@ static void remove_point(struct stub *s, penta_bytes rest, struct writer *out)
     gdb_point(s, false, rest, out);
 }
 
-/* ---- questions ---- */
-
 static void gdb_supported(struct stub *s, penta_bytes rest, struct writer *out)
 {
     (void)rest;
@@ -162,7 +155,7 @@ static void gdb_supported(struct stub *s, penta_bytes rest, struct writer *out)
     if (s->map.out.size) writer_text(out, ";qXfer:memory-map:read+");
 }
 
-/* A part of a document: "l" before the last, "m" before others. */
+/* Sends a part of a document, with "l" before the last part and "m" before others. */
 static void gdb_transfer(const struct writer *document, penta_bytes rest, struct writer *out)
 {
     uint64_t offset, size;
@@ -207,8 +200,6 @@ static void kill_it(struct stub *s, penta_bytes rest, struct writer *out)
     s->ended = true;
 }
 
-/* ---- monitor: the commands of penta debug ---- */
-
 static bool gives_token(struct stub *s, const char *line)
 {
     struct server known = {0};
@@ -247,14 +238,13 @@ static void gdb_monitor(struct stub *s, penta_bytes rest, struct writer *out)
     c->out.out.size = 0;
 }
 
-/* ---- packets ---- */
-
-/* A word comes before those that begin it. `open`: answered before the client gave the token. */
+/* The kinds of packets. A word comes before the words that begin it. Packets with `open` are
+ * answered before the client gives the token. */
 static const struct packet_kind {
     const char *word;
     bool open;
     void (*answer)(struct stub *s, penta_bytes rest, struct writer *out);
-    const char *text; /* the answer, for packets whose answer is always the same */
+    const char *text; /* the answer, if it is always the same */
 } kinds[] = {{"qSupported", true, gdb_supported, NULL},
              {"qXfer:features:read:target.xml:", true, gdb_features, NULL},
              {"qXfer:memory-map:read::", false, memory_map, NULL},
@@ -281,8 +271,8 @@ static const struct packet_kind {
              {"Z", false, add_point, NULL},
              {"z", false, remove_point, NULL}};
 
-/* How the machine is to run, or 0: the packet is about something else. vCont names what each thread
- * does, and there is one. */
+/* Returns how the machine must run, or 0 when the packet is about something else. vCont names
+ * what each thread does, and the machine has one thread. */
 static char motion_of(penta_bytes packet)
 {
     if (packet_word(&packet, "vCont;")) return packet.size ? (char)(packet.data[0] | 0x20) : 0;
@@ -293,7 +283,8 @@ static char motion_of(penta_bytes packet)
     return 0;
 }
 
-/* Whoever has not given the token sees a machine with registers of 0 that does not move. */
+/* Answers a client that has not given the token. It sees a machine with registers of 0 that does
+ * not move. */
 static void answer_stranger(const struct stub *s, penta_bytes packet, const struct stub_line *line)
 {
     struct writer out = {0};
@@ -335,8 +326,6 @@ void stub_answer(struct stub *s, penta_bytes packet, const struct stub_line *lin
     }
     writer_free(&out);
 }
-
-/* ---- open and close ---- */
 
 static void keep_output(void *user, const penta_call *call)
 {

@@ -1,4 +1,4 @@
-/* explain, formats and version: what this build knows. */
+/* Implements the commands explain, formats and version, which tell what this build has. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,14 +8,12 @@
 #include "cli/help/suggestions.h"
 #include "cli/terminal/wrap.h"
 
-/* ---- explain ---- */
-
 /* How rules are printed: as a list, or each with its explanation. */
 struct rule_list {
     struct cli *cli;
     bool whole;
     size_t count;
-    struct wrap_table table; /* the list */
+    struct wrap_table table; /* the table of the list */
 };
 
 static void rule_json(struct json *j, const penta_rule *rule, const char *code, penta_bytes summary,
@@ -127,8 +125,6 @@ void command_EXPLAIN(struct cli *c)
     if (c->value[OPT_JSON]) json_end(&c->json);
 }
 
-/* ---- formats ---- */
-
 static void format_json(struct cli *c, const char *format)
 {
     struct json *j = &c->json;
@@ -166,12 +162,12 @@ static void format_json(struct cli *c, const char *format)
     json_end(j);
 }
 
-/* One line per instruction and one column per field name. */
+/* A table with one line per instruction and one column per field name. */
 struct isa_table {
     struct wrap_table table;
     const char *names[WRAP_COLUMNS];
     size_t count;
-    bool measured; /* the names are known, and the row of them is in the table */
+    bool measured; /* The names are known, and the table has the row of them. */
 };
 
 static size_t isa_column(struct isa_table *t, const char *name)
@@ -306,8 +302,6 @@ void command_FORMATS(struct cli *c)
         if (format_wanted(c, format)) format_json(c, format);
     json_end(&c->json);
 }
-
-/* ---- version ---- */
 
 void command_VERSION(struct cli *c)
 {

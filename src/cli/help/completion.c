@@ -1,13 +1,12 @@
-/* Completion scripts, generated from the same tables as the parser. */
+/* Writes completion scripts from the same tables as the parser. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
 #include "base/bytes.h"
 #include "cli/help/option_list.h"
 
-/* ---- the options of a command, each name once ---- */
-
-struct options { /* the options of a command; those of one name stand apart when formats differ */
+struct options { /* The options of a command. Options of one name are separate when formats
+                  * differ. */
     struct listed_option *items;
     size_t count, capacity;
 };
@@ -38,9 +37,7 @@ static void each_option(struct writer *out, int command, option_fn *fn)
     free(all.items);
 }
 
-/* ---- words of values: of all formats that know the option ---- */
-
-/* Each word in the list is after a space and before one. */
+/* Tells whether a list has a word. Each word in the list is between two spaces. */
 static bool has_word(const struct writer *list, penta_bytes word)
 {
     for (size_t i = 0; i + word.size + 2 <= list->out.size; i++)
@@ -58,7 +55,7 @@ static void add_word(struct writer *list, penta_bytes word)
     writer_char(list, ' ');
 }
 
-/* Writes the words of a value as "a b c"; false: it has none. */
+/* Writes the words of a value as "a b c". Returns false when it has none. */
 static bool words_of(struct writer *out, const struct options *all,
                      const struct listed_option *option, unsigned part)
 {
@@ -74,8 +71,8 @@ static bool words_of(struct writer *out, const struct options *all,
     return any;
 }
 
-static unsigned
-last_part(const struct listed_option *option) /* with words; 0: none but the first */
+/* returns the last part with words, or 0 when only the first may have them */
+static unsigned last_part(const struct listed_option *option)
 {
     unsigned last = 0;
     for (unsigned part = 1; part < OPTION_PARTS; part++) {
@@ -85,8 +82,8 @@ last_part(const struct listed_option *option) /* with words; 0: none but the fir
     return last;
 }
 
-/* What a command takes besides options and files, from its synopsis: "check|generate|list
- * [FILE...]". */
+/* Writes what a command takes besides options and files, from its synopsis, such as
+ * "check|generate|list [FILE...]". */
 static bool verbs_of(struct writer *out, enum command command)
 {
     const char *text = commands[command].arguments;
@@ -102,7 +99,7 @@ static bool verbs_of(struct writer *out, enum command command)
     return true;
 }
 
-/* Text inside single quotes of a shell. */
+/* Writes text inside single quotes of a shell. */
 static void completion_quoted(struct writer *out, const char *text)
 {
     for (; *text; text++) {
@@ -124,7 +121,8 @@ static void format_names(struct writer *out)
         writer_print(out, "%s%s", i ? " " : "", penta_format_name(i));
 }
 
-/* The first words of a command that does not start with a file; false: it does. */
+/* Writes the first words of a command that does not start with a file. Returns false when the
+ * command starts with one. */
 static bool other_words(struct writer *out, enum command command)
 {
     if (command == COMMAND_HELP)
@@ -136,8 +134,6 @@ static bool other_words(struct writer *out, enum command command)
     return true;
 }
 
-/* ---- bash ---- */
-
 static void bash_option(struct writer *out, const struct options *all,
                         const struct listed_option *option)
 {
@@ -145,7 +141,7 @@ static void bash_option(struct writer *out, const struct options *all,
     writer_print(out, " --%s", option->name);
 }
 
-/* A case for each part of the value that has words: "create --pin 1") ... */
+/* Writes a case for each part of the value that has words, such as "create --pin 1") ... */
 static void bash_words(struct writer *out, const struct options *all,
                        const struct listed_option *option)
 {
@@ -165,7 +161,8 @@ static void bash_words(struct writer *out, const struct options *all,
     }
 }
 
-/* bash cuts words at : and =, so this searches for the option of a value and counts its part. */
+/* bash cuts words at : and =, so this script searches for the option of a value and counts its
+ * part. */
 static const char bash_head[] =
     "# bash completion for penta\n"
     "_penta()\n"
@@ -224,9 +221,8 @@ static void quoted_parts(struct writer *out, const struct options *all,
     }
 }
 
-/* ---- zsh ---- */
-
-/* Brackets and colons end parts of a specification. */
+/* Writes a help text for zsh. Brackets and colons would end parts of a specification, so they
+ * are escaped. */
 static void zsh_help(struct writer *out, const char *help)
 {
     for (const char *p = help; *p; p++) {
@@ -293,8 +289,6 @@ static void completion_zsh(struct writer *out)
     }
     writer_text(out, "    esac\n}\n_penta \"$@\"\n");
 }
-
-/* ---- fish ---- */
 
 static void fish_parts(struct writer *out, const struct options *all,
                        const struct listed_option *option, unsigned last)

@@ -1,4 +1,4 @@
-/* Prints -h, --help and the overview of the commands, all from the tables. */
+/* Prints -h, --help and the overview of the commands, by the tables. */
 #include <string.h>
 #include "base/bytes.h"
 #include "base/file/file.h"
@@ -54,8 +54,6 @@ static void help_usage(struct writer *out, enum command command)
                  info->arguments);
 }
 
-/* ---- options ---- */
-
 enum { HELP_COLUMN = OPTION_LEFT_WIDTH + 3 };
 
 static void word_lines(struct writer *out, const char *text, size_t width)
@@ -71,7 +69,8 @@ static void print_option(struct writer *out, const struct listed_option *o, size
     bool bounded = option_bounds(o->row, bounds, sizeof bounds);
     writer_print(&text, "%s%s%s", o->help, bounded ? "," : "", bounds);
     if (o->formats) writer_print(&text, " [%s]", o->formats);
-    bool fits = wrap_fits(HELP_COLUMN, width); /* else the text has lines of its own */
+    bool fits = wrap_fits(HELP_COLUMN, width); /* When it does not fit, the text has lines of its
+                                                * own. */
     size_t wide = left.out.size > OPTION_LEFT_WIDTH ? left.out.size - OPTION_LEFT_WIDTH : 0;
     writer_print(out, "  %-*.*s", fits ? OPTION_LEFT_WIDTH + 1 : 0, (int)left.out.size,
                  (const char *)left.out.data);
@@ -89,7 +88,7 @@ static void print_option(struct writer *out, const struct listed_option *o, size
 
 struct option_lines {
     struct writer *out;
-    bool common; /* true: the options that every command has; false: the others */
+    bool common; /* true for the options that every command has, false for the others */
     size_t width;
 };
 
@@ -99,14 +98,12 @@ static void print_listed(void *user, const struct listed_option *o)
     if (o->common == lines->common) print_option(lines->out, o, lines->width);
 }
 
-/* ---- the short help ---- */
-
 struct counted {
     struct writer *out;
     size_t width;
     penta_bytes first; /* the names of the options that come first */
-    penta_bytes
-        turn; /* the one of them whose turn it is; empty: all options that are not among them */
+    /* the option that is printed now; empty for all options that are not in `first` */
+    penta_bytes turn;
     int left; /* the number of lines that still fit */
     int hidden;
     int formats; /* the number of options of formats */
@@ -148,7 +145,8 @@ static void print_counted(void *user, const struct listed_option *o)
     writer_free(&text);
 }
 
-/* At most 24 lines with one example: it must fit the smallest terminal. */
+/* Prints the short help: at most 24 lines with one example, because it must fit the smallest
+ * terminal. */
 static void help_brief(struct writer *out, enum command command, const char *only, size_t width)
 {
     const struct command_info *info = &commands[command];
@@ -184,8 +182,6 @@ static void help_full(struct writer *out, enum command command, const char *only
     listed_options_each(command, only, print_listed, &(struct option_lines){out, true, width});
     writer_print(out, "\nexample:\n  %s\n", info->example);
 }
-
-/* ---- entry points ---- */
 
 static void help_option_json(void *user, const struct listed_option *o)
 {
@@ -231,7 +227,8 @@ static void help_commands_json(struct json *j)
     json_end(j);
 }
 
-/* With --json the options of the command are there as rows too, without a command (command < 0) the commands. */
+/* Prints a help text. With --json the options of the command are also rows of the document, or
+ * the commands when `command` is below 0. */
 static void help_deliver(struct cli *c, struct writer *text, int command, const char *only)
 {
     if (c->value[OPT_JSON])
@@ -249,7 +246,8 @@ static void help_deliver(struct cli *c, struct writer *text, int command, const 
     json_end(&c->json);
 }
 
-/* The format that --format names, or that the file or its suffix has; NULL: all of them. */
+/* Returns the format that --format names, or that the file or its suffix has; NULL for all
+ * formats. */
 static const char *asked_format(struct cli *c)
 {
     penta_guess guess;

@@ -1,4 +1,4 @@
-/* Prints the manual pages in the classic macros, all from the tables of commands and options. */
+/* Prints the manual pages in the classic macros, by the tables of commands and options. */
 #include <ctype.h>
 #include <stdio.h>
 #include "base/bytes.h"
@@ -20,7 +20,7 @@ static void man_roff(struct writer *out, const char *text)
 
 static void man_words(struct writer *out, const char *text, size_t width)
 {
-    (void)width; /* the reader's program wraps */
+    (void)width; /* The program that shows the page wraps the text. */
     writer_text(out, ".br\n");
     man_roff(out, text);
     writer_char(out, '\n');
@@ -28,7 +28,7 @@ static void man_words(struct writer *out, const char *text, size_t width)
 
 struct man_lines {
     struct writer *out;
-    bool common; /* true: the options that every command has; false: the others */
+    bool common; /* true for the options that every command has, false for the others */
 };
 
 static void man_option(void *user, const struct listed_option *o)

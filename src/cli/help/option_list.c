@@ -7,7 +7,8 @@
 bool command_takes(enum command command, const char *format)
 {
     const struct command_info *info = &commands[command];
-    for (const char *at = info->format; at; at = *at ? at + 1 : NULL) { /* words */
+    /* The loop goes over the words of the text. */
+    for (const char *at = info->format; at; at = *at ? at + 1 : NULL) {
         size_t n = strcspn(at, " ");
         if (n == strlen(format) && !memcmp(at, format, n)) return true;
         at += n;
@@ -16,7 +17,7 @@ bool command_takes(enum command command, const char *format)
     return penta_format_uses(format) & info->needs;
 }
 
-/* The i-th format that the command takes, or NULL: there is none. */
+/* Returns the i-th format that the command takes, or NULL after the last. */
 static const char *option_list_taken(enum command command, const char *only, size_t i)
 {
     const char *format;
@@ -25,8 +26,6 @@ static const char *option_list_taken(enum command command, const char *only, siz
             return format;
     return NULL;
 }
-
-/* ---- words of the tool's own options ---- */
 
 const char *format_words(enum command command, const char *only, size_t i)
 {
@@ -46,7 +45,7 @@ const char *engine_words(enum command command, const char *only, size_t i)
     const char *format, *name;
     for (size_t f = 0; (format = option_list_taken(command, only, f)); f++)
         for (size_t k = 0; (name = penta_engine_name(format, k)); k++) {
-            bool listed = false; /* with a format before this one */
+            bool listed = false; /* A format before this one has listed the option. */
             for (size_t before = 0; before < f; before++)
                 listed |= has_engine(option_list_taken(command, only, before), name);
             if (!listed && !i--) return name;
@@ -62,8 +61,6 @@ bool listed_word(const struct listed_option *o, unsigned part, size_t i, penta_b
     if (text) *word = bytes_of(text);
     return text;
 }
-
-/* ---- options of the formats ---- */
 
 const penta_option_info *command_option(enum command command, const char *key)
 {
@@ -88,7 +85,7 @@ static bool same_row(const penta_option_info *a, const penta_option_info *b)
            !strcmp(a->argument ? a->argument : "", b->argument ? b->argument : "");
 }
 
-/* Whether the format declares this row for the command. */
+/* Tells whether the format declares this row for the command. */
 static bool option_list_declares(const char *format, const penta_option_info *row,
                                  enum command command)
 {
@@ -96,7 +93,7 @@ static bool option_list_declares(const char *format, const penta_option_info *ro
     return o && same_row(o, row);
 }
 
-/* The formats that declare it, and whether this one is the first of them. */
+/* Writes the formats that declare a row. Tells whether `first` is the first of them. */
 static bool names_of(const penta_option_info *row, enum command command, const char *first,
                      char *names, size_t size)
 {
@@ -112,8 +109,6 @@ static bool names_of(const penta_option_info *row, enum command command, const c
     }
     return is_first;
 }
-
-/* ---- the list ---- */
 
 static void format_options_each(struct listed_option *listed, const char *format,
                                 listed_option_fn *fn, void *user)

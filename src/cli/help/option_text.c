@@ -1,4 +1,5 @@
-/* Options and formats of a command as text, for help and the manual pages. It relies on option_list.h. */
+/* Writes options and formats of a command as text, for help and the manual pages. It relies on
+ * option_list.h. */
 #include "cli/help/option_text.h"
 #include <string.h>
 #include "base/bytes.h"
@@ -32,7 +33,8 @@ bool option_left(struct writer *out, const struct listed_option *o)
     return told;
 }
 
-/* What a part of the value is called in the argument: MODE of "PIN:FUNCTION:MODE[:FIELD=VALUE]". */
+/* Writes the name of a part of the value in the argument, such as MODE of
+ * "PIN:FUNCTION:MODE[:FIELD=VALUE]". */
 static void part_name(struct writer *out, const char *argument, unsigned part)
 {
     for (; part && strchr(argument, ':'); part--) argument = strchr(argument, ':') + 1;

@@ -24,9 +24,9 @@ struct suggestion {
     const struct synonym *table;
     size_t count;
     bool (*is_name)(const struct cli *c,
-                    const char *name); /* whether the command line takes it here */
+                    const char *name); /* tells whether the command line takes the name here */
     const struct cli *cli;
-    const char *before; /* each name is shown as 'BEFOREname' */
+    const char *before; /* the text before each name, as in 'BEFOREname' */
 };
 
 /* Offers the words of the table that stand for a name which is known here. */
@@ -35,7 +35,7 @@ static void offer_synonyms(struct suggestion *s)
     for (size_t i = 0; i < s->count; i++) suggest_offer(&s->near, s->table[i].word);
 }
 
-/* Writes the known ones among these names: 'a' or 'b'. Returns their number. */
+/* Writes the known names among these, as 'a' or 'b'. Returns their number. */
 static unsigned suggestion_names(const struct suggestion *s, const char *names, char *out,
                                  size_t size)
 {
@@ -59,7 +59,7 @@ static unsigned suggestion_names(const struct suggestion *s, const char *names, 
     return count;
 }
 
-/* The names of the word in the table; NULL: it is not there. */
+/* Returns the names of the word in the table, or NULL when the table does not have it. */
 static const char *suggestion_synonym(const struct suggestion *s, penta_bytes word)
 {
     for (size_t i = 0; i < s->count; i++)
@@ -67,7 +67,8 @@ static const char *suggestion_synonym(const struct suggestion *s, penta_bytes wo
     return NULL;
 }
 
-/* A synonym counts before a name that is spelt nearly so; a synonym that is spelt nearly so counts last. */
+/* Writes the note. A synonym counts before a name of nearly the same spelling; a word with
+ * nearly the spelling of a synonym counts last. */
 static void suggestion_note(struct suggestion *s, char note[SUGGESTION_SIZE])
 {
     char names[SUGGESTION_SIZE - 16] = "";
@@ -82,8 +83,6 @@ static void suggestion_note(struct suggestion *s, char note[SUGGESTION_SIZE])
     }
     if (found) snprintf(note, SUGGESTION_SIZE, "did you mean %s?", names);
 }
-
-/* ---- commands ---- */
 
 static bool is_command(const struct cli *c, const char *name)
 {
@@ -104,8 +103,6 @@ void suggest_command(const char *word, char note[SUGGESTION_SIZE])
     suggestion_note(&s, note);
 }
 
-/* ---- formats ---- */
-
 static bool is_format(const struct cli *c, const char *name)
 {
     (void)c;
@@ -120,8 +117,6 @@ void format_unknown(struct cli *c, const char *word)
     suggestion_note(&s, note);
     cli_usage(c, note, "no format is called '%.40s'", word);
 }
-
-/* ---- options ---- */
 
 struct looked_up {
     const char *name;

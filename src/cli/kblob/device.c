@@ -1,4 +1,4 @@
-/* penta device: scripts of calls on the mock GPU, and replay of its traces. */
+/* Implements the command device: scripts of calls on the mock GPU, and replay of its traces. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 static void device_complain(struct cli *c, const char *name, penta_bytes text,
                             const penta_error *err)
 {
-    if (err->code == BASE_OPTION_VALUE) { /* the error is about an option, not about the script */
+    if (err->code == BASE_OPTION_VALUE) { /* The error is about an option, not about the script. */
         cli_error(c, NULL, err);
         return;
     }
@@ -25,14 +25,15 @@ static void device_complain(struct cli *c, const char *name, penta_bytes text,
     cli_fail(c, cli_exit_of(err->code));
 }
 
-/* The folder of a script, which its file names are relative to; free it. NULL: the current one. */
+/* Returns the folder of a script, to which file names in it are relative. The caller frees it.
+ * NULL means the current folder. */
 static char *folder_of(const char *name)
 {
     const char *slash = strrchr(name, '/');
     return slash ? strndup(name, slash == name ? 1 : (size_t)(slash - name)) : NULL;
 }
 
-/* The calls of a run, as text or in the document. */
+/* Writes the calls of a run, as text or into the document. */
 static void device_calls(struct cli *c, penta_bytes out)
 {
     struct writer calls = {.out = {.data = (uint8_t *)out.data, .size = out.size}};
@@ -43,7 +44,7 @@ static void device_calls(struct cli *c, penta_bytes out)
         json_embed(&c->json, "calls", &made);
 }
 
-/* The case in the file of --junit. `name`: what was run of the script or trace. */
+/* Adds a case to the file of --junit. `name` tells which run of the script or trace it is. */
 static void device_case(struct cli *c, const char *file, const char *name, const char *failure)
 {
     outcomes_case(c, &(penta_case){.suite = file,
@@ -64,9 +65,7 @@ static void device_run(struct cli *c, const char *name, penta_bytes text,
     penta_buffer_free(&out);
 }
 
-/* ---- schedules ---- */
-
-/* "1 race: write-write, task 1 ..." */
+/* Writes a text such as "1 race: write-write, task 1 ...". */
 static void device_races_text(char *text, size_t size, const penta_device_races *races)
 {
     snprintf(text, size, "%" PRIu64 " race%s: %s", races->count, races->count == 1 ? "" : "s",
@@ -80,7 +79,7 @@ static void device_seed_case(struct cli *c, const char *name, uint64_t seed, con
     device_case(c, name, one, failure);
 }
 
-/* --seed: the calls, and then the races. */
+/* Runs a script with --seed: prints the calls, and then the races. */
 static void device_run_seed(struct cli *c, const char *name, penta_bytes text,
                             const penta_device_options *options)
 {
@@ -109,11 +108,12 @@ static void device_run_seed(struct cli *c, const char *name, penta_bytes text,
 }
 
 struct schedules {
-    uint64_t tried, racing, failed, first; /* first: the seed of the first that was not good */
+    uint64_t tried, racing, failed, first; /* `first` is the seed of the first schedule that was
+                                            * not good. */
     bool has_first;
 };
 
-/* One schedule that is not good, in a line or an object. */
+/* Prints one schedule that is not good, in a line or an object. */
 static void device_tell_seed(struct cli *c, uint64_t seed, const penta_device_races *races,
                              const penta_error *err)
 {
@@ -135,7 +135,8 @@ static void device_tell_seed(struct cli *c, uint64_t seed, const penta_device_ra
     writer_char(&c->out, '\n');
 }
 
-/* Runs under one schedule. False: the script itself is wrong, which no other seed changes. */
+/* Runs a script under one schedule. Returns false when the script itself is wrong, which no
+ * other seed changes. */
 static bool device_try_seed(struct cli *c, const char *name, penta_bytes text,
                             const penta_device_options *options, uint64_t seed,
                             struct schedules *all)
@@ -207,7 +208,7 @@ static void device_run_seeds(struct cli *c, const char *name, penta_bytes text,
     writer_char(&c->out, '\n');
 }
 
-/* Whether the options are for this use: a schedule is of a script, and a trace of one run. */
+/* Tells whether the options fit this use: a schedule is for a script, and a trace is of one run. */
 static bool device_schedule_allowed(struct cli *c, bool replay)
 {
     bool one = c->value[OPT_SEED], many = c->value[OPT_SEEDS];

@@ -1,18 +1,20 @@
-/* trace --compare: two traces of trace --json, step by step, up to the first difference. What follows it
- * is shown like the difference of two texts: lines that both have are next to each other again. */
+/* Implements trace --compare. It compares two traces of trace --json step by step up to the
+ * first difference. What follows the difference is shown like the difference of two texts: lines
+ * that both have are next to each other again. */
 #include <inttypes.h>
 #include <string.h>
 #include "base/json/json_read.h"
 #include "base/sanitize.h"
 #include "cli/machine/compare.h"
 
-enum { CONTEXT = 3, AFTER = 8 }; /* lines before the difference, and of each side from there on */
+/* the number of lines before the difference, and of lines of each side after it */
+enum { CONTEXT = 3, AFTER = 8 };
 
 struct side {
     const char *name;
     struct json_doc *doc;
     const struct json_object *lines;
-    size_t first, count; /* `count` lines from `first` on are compared */
+    size_t first, count; /* `count` lines from `first` on are compared. */
 };
 
 static bool side_open(struct cli *c, const char *name, struct side *s)
@@ -38,7 +40,7 @@ static uint64_t compare_number(const struct json_object *line, const char *key)
     return value;
 }
 
-/* The traces may begin at different steps: lines before the later beginning have no partner. */
+/* Skips lines before the later beginning, because the traces may begin at different steps. */
 static void compare_align(struct side *a, struct side *b)
 {
     uint64_t x = compare_number(json_item(a->lines, 0), "step"),
@@ -114,8 +116,8 @@ static void show_line(struct writer *w, char sign, const struct json_object *lin
     writer_char(w, '\n');
 }
 
-/* The lines of a side from the difference on, and for each pair of places how many lines both sides
- * have in common from there on. */
+/* The lines of a side from the difference on, and for each pair of places how many lines both
+ * sides have in common from there on. */
 struct window {
     const struct side *side;
     size_t from, count;
@@ -207,7 +209,9 @@ static void compare_show(struct cli *c, const struct side *a, const struct side 
     }
 }
 
-/* Lines may be a part of the run: its end is in the document too; of compiled code without steps. */
+/* Tells whether both runs ended in the same way. The lines may be a part of the run, so the ends
+ * in the documents are compared. An end without a number of steps, which compiled code gives,
+ * matches any number. */
 static bool same_end(const struct side *a, const struct side *b)
 {
     const struct json_object *x = json_root(a->doc), *y = json_root(b->doc);
@@ -216,7 +220,7 @@ static bool same_end(const struct side *a, const struct side *b)
            (m == n || m == UINT64_MAX || n == UINT64_MAX);
 }
 
-/* Names what differs first, after `same` equal lines; NULL: nothing does. */
+/* Names the first difference, after `same` equal lines. Returns NULL when nothing differs. */
 static const char *first_difference(const struct side *a, const struct side *b, size_t *same)
 {
     for (*same = 0; a->first + *same < a->count && b->first + *same < b->count; ++*same) {
@@ -235,7 +239,7 @@ static const char *first_difference(const struct side *a, const struct side *b, 
 void trace_compare(struct cli *c)
 {
     struct side a = {0}, b = {0};
-    /* The word after the first is, as for a program, kept as its argument. */
+    /* The word after the first is kept as an argument of the program. */
     const penta_option *second = c->format_options;
     if (c->word_count != 1 || c->format_option_count != 1 || strcmp(second->key, "argv")) {
         cli_usage(c, NULL, "--compare: two documents of penta trace --json");

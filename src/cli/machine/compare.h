@@ -1,4 +1,4 @@
-/* The option --compare of trace: finds the first step at which two runs differ. */
+/* Declares the option --compare of trace, which finds the first step at which two runs differ. */
 #pragma once
 #include "cli/cli.h"
 

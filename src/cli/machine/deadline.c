@@ -1,4 +1,5 @@
-/* A timer and its signal: globals, since a signal handler has nothing else. */
+/* Implements a timer and its signal. They are globals, since a signal handler can reach nothing
+ * else. */
 #include "cli/machine/deadline.h"
 #include <signal.h>
 #include <stdlib.h>
@@ -29,8 +30,8 @@ bool deadline_begin(struct cli *c, void (*passed)(void))
     struct itimerval timer = {
         .it_value = {(time_t)seconds, (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6)}};
     if (!timer.it_value.tv_sec && !timer.it_value.tv_usec) timer.it_value.tv_usec = 1;
-    timer.it_interval.tv_usec =
-        10000; /* repeated, in case nobody could look at the flag just then */
+    /* The signal is repeated, because at the first one nothing may look at the flag. */
+    timer.it_interval.tv_usec = 10000;
     setitimer(ITIMER_REAL, &timer, NULL);
     return true;
 }

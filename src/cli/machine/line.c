@@ -1,4 +1,4 @@
-/* Reads lines from a person with libedit, where it is built in and the input is a terminal, else
+/* Reads lines from a person with libedit, if the build has it and the input is a terminal, else
  * plain lines of standard input. */
 #include "cli/machine/line.h"
 #include <stdint.h>
@@ -18,13 +18,11 @@ struct line_reader {
     size_t capacity;
     bool terminal;
 #ifdef PENTA_EDIT
-    EditLine *edit; /* libedit's state; NULL: lines are read without editing */
+    EditLine *edit; /* libedit's state, or NULL when lines are read without editing */
     History *history;
     HistEvent event;
 #endif
 };
-
-/* ---- plain ---- */
 
 static char *line_trimmed(char *line)
 {
@@ -38,8 +36,6 @@ static char *plain_line(struct line_reader *r)
     return getline(&r->line, &r->capacity, stdin) < 0 ? NULL : line_trimmed(r->line);
 }
 
-/* ---- libedit ---- */
-
 #ifdef PENTA_EDIT
 static char *prompt_of(EditLine *edit)
 {
@@ -48,7 +44,7 @@ static char *prompt_of(EditLine *edit)
     return (char *)(uintptr_t)r->prompt;
 }
 
-struct matches { /* the words that the word before the cursor can become */
+struct matches { /* The words that the word before the cursor can become. */
     const char *word;
     size_t typed;
     char first[256]; /* the beginning that all matches share */
@@ -73,7 +69,8 @@ static void line_match(void *to, penta_bytes word)
     m->common = same;
 }
 
-/* Inserts what all words that start like this one have in common, and a space after the only one. */
+/* Inserts the common beginning of all words that start like this one, and a space after the only
+ * one. */
 static unsigned char line_complete_word(EditLine *edit, int key)
 {
     (void)key;
@@ -109,7 +106,7 @@ static void open_edit(struct line_reader *r)
     el_set(r->edit, EL_HIST, history, r->history);
     el_set(r->edit, EL_ADDFN, "complete-word", "complete the command", line_complete_word);
     el_set(r->edit, EL_BIND, "^I", "complete-word", NULL);
-    el_source(r->edit, NULL); /* ~/.editrc */
+    el_source(r->edit, NULL); /* This reads ~/.editrc. */
 }
 
 static char *edited_line(struct line_reader *r)
@@ -129,8 +126,6 @@ static void close_edit(struct line_reader *r)
     if (r->edit) el_end(r->edit);
 }
 #endif
-
-/* ---- entry points ---- */
 
 struct line_reader *line_open(const char *prompt, line_complete *complete_word, void *user,
                               bool terminal)

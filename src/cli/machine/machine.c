@@ -1,5 +1,5 @@
-/* Opens a program with its machine and host, interrupts it at Ctrl-C and at a deadline, and prints
- * how a run ended. */
+/* Opens a program with its machine and host, interrupts the machine at Ctrl-C and at a deadline,
+ * and prints how a run ended. */
 #include "cli/machine/machine.h"
 #include <inttypes.h>
 #include <signal.h>
@@ -26,7 +26,7 @@ static bool machine_passes(struct cli *c, const struct input *in)
     return ok;
 }
 
-/* Checked before the program runs: afterwards a refusal would waste the run. */
+/* Checks the outputs before the program runs, because a refusal afterwards would waste the run. */
 static bool outputs_allowed(struct cli *c)
 {
     static const enum option files[] = {OPT_OUTPUT, OPT_TRACE, OPT_RECORD, OPT_SAVE};
@@ -56,7 +56,8 @@ static void told_engine(struct cli *c, const struct machine *m)
                      runs);
 }
 
-/* Programs that no machine opens get their error from there. */
+/* Tells whether the program may run. Programs that no machine opens get their error when they
+ * are opened. */
 static bool may_run(struct cli *c, struct machine *m)
 {
     const penta_module *module = m->in.module;
@@ -64,20 +65,18 @@ static bool may_run(struct cli *c, struct machine *m)
            machine_passes(c, &m->in);
 }
 
-/* ---- signals: globals, as in deadline.c, and only while a machine runs ---- */
-
 static penta_vm *volatile interrupted_vm;
 static void machine_interrupt(void)
 {
     if (interrupted_vm) penta_vm_interrupt(interrupted_vm);
 }
 
-/* What a deadline says while there is no machine: it ends the process, as Ctrl-C does then. Reading a pipe,
- * stretching a password and inflating cannot be ended in other ways by whoever waits for them, and nothing
- * has been written yet. */
+/* The message of a deadline while no machine exists. The deadline then ends the process, as
+ * Ctrl-C does. Reading a pipe, stretching a password and inflating cannot be ended in other
+ * ways, and nothing has been written yet. */
 static struct {
     char text[400];
-    volatile size_t size; /* 0: there is a machine, or no deadline */
+    volatile size_t size; /* 0 when a machine exists, or no deadline */
     bool is_result;
 } early;
 
@@ -145,9 +144,8 @@ static void open_session(struct cli *c, struct machine *m, const penta_option *o
     if (!m->session) cli_error(c, m->in.name, &err);
 }
 
-/* ---- recorded runs and snapshots ---- */
-
-/* Options that say how the file is read must be given again; those of the run are in the record. */
+/* Checks the options of a replay. Options about how the file is read must be given again; those
+ * of the run are in the record. */
 static bool replay_alone(struct cli *c, const char *format, const penta_option *options,
                          size_t count)
 {
@@ -298,8 +296,6 @@ void machine_save_state(struct cli *c, struct machine *m)
     penta_buffer_free(&state);
 }
 
-/* ---- stops ---- */
-
 const char *stop_name(const struct machine *m, const penta_stop *stop)
 {
     bool deadline = m->timed_out && stop->kind == PENTA_STOP_INTERRUPT;
@@ -347,8 +343,6 @@ int stop_exit(const struct machine *m, const penta_stop *stop)
     return EXIT_BUG;
 }
 
-/* ---- the state, without what has been printed already ---- */
-
 void state_print(struct cli *c, const penta_vm *vm)
 {
     penta_option options[4] = {{"without", "pc"}, {"hint", "--show-memory"}};
@@ -364,7 +358,7 @@ void state_print(struct cli *c, const penta_vm *vm)
 struct state_filter {
     penta_visitor next;
     unsigned depth;
-    bool output; /* the machine has a member of this name */
+    bool output; /* The machine has a member of this name. */
 };
 
 static bool filter_enter(void *user, const penta_node *node)

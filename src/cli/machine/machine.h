@@ -1,4 +1,5 @@
-/* What run, trace and debug share: opening a machine, deadlines and Ctrl-C, printing stops. */
+/* Declares what run, trace and debug share: opening a machine, deadlines and Ctrl-C, printing
+ * stops. */
 #pragma once
 #include "cli/cli.h"
 #include "penta/record.h"
@@ -10,36 +11,40 @@ struct machine {
     bool timed_out;
 };
 
-/* Opens file, machine and host; false when an error has been reported. */
+/* Opens file, machine and host. Returns false when an error has been reported. */
 bool machine_open(struct cli *c, struct machine *m);
 void machine_close(struct machine *m);
-/* From now on Ctrl-C, and the deadline of --timeout, interrupt the machine. */
+/* Lets Ctrl-C, and the deadline of --timeout, interrupt the machine from now on. */
 bool machine_arm(struct cli *c, struct machine *m);
-/* Restores the signals; m->timed_out then says whether the deadline passed. */
+/* Restores the signals. m->timed_out then tells whether the deadline has passed. */
 void machine_disarm(struct machine *m);
 
-/* Where a repeated run stops, when the recorded one was stopped from outside; else fuel as it is. */
+/* Sets the fuel of a repeated run to where the recorded run was stopped from outside; otherwise
+ * the fuel stays. */
 void machine_fuel(const struct cli *c, const struct machine *m, uint64_t *fuel);
 
 /* Prints what the machine found while it ran. */
 void machine_findings(struct cli *c, const struct machine *m);
-/* Option inner-trace: what host calls print is about machines inside the machine. */
+/* Tells whether the option inner-trace is given: what host calls print is about machines inside
+ * the machine. */
 bool machine_shows_inner(const struct cli *c);
-/* What the host reports at the end of a run, as text or into the open document; or it is not told. */
+/* Writes the report of the host at the end of a run, as text or into the open document, or drops
+ * it when `told` is not set. */
 void machine_finish(struct cli *c, struct machine *m, const penta_stop *stop, bool told);
-/* After machine_finish: writes the file that --save-state names, if it was given; errors are
- * reported. */
+/* Writes the file that --save-state names, if it was given, and reports errors. It must be
+ * called after machine_finish. */
 void machine_save_state(struct cli *c, struct machine *m);
 
-/* As penta_stop_name; "deadline" for an interrupt by --timeout. */
+/* Returns what penta_stop_name does, but "deadline" for an interrupt by --timeout. */
 const char *stop_name(const struct machine *m, const penta_stop *stop);
 void stop_print(struct writer *out, const struct machine *m, const penta_stop *stop);
-/* The program did not end as it should, and nobody outside stopped it: this is always told, since the exit code
- * alone could be the program's own. */
+/* Tells whether the program did not end as it should although nothing outside stopped it. This
+ * is always printed, since the exit code alone could be the program's own. */
 bool stop_is_failure(const penta_stop *stop);
 int stop_exit(const struct machine *m, const penta_stop *stop);
 
-/* The state of the machine without its pc, which is printed with the stop. */
+/* Prints the state of the machine without its pc, which is printed with the stop. */
 void state_print(struct cli *c, const penta_vm *vm);
-/* The same, and without the number of host calls; true when the machine itself has an `output`. */
+/* Writes the state to a document, also without the number of host calls. Returns true when the
+ * machine itself has an `output`. */
 bool state_json(struct json *j, const penta_vm *vm);

@@ -16,12 +16,12 @@ enum { CALLS_SHOWN = 10000 }; /* the most host calls that the document keeps */
 struct run {
     struct cli *cli;
     struct machine machine;
-    struct writer output; /* of the program, for the document */
+    struct writer output; /* the output of the program, for the document */
     struct writer errors; /* what the program wrote to standard error, for the document */
-    struct writer calls;  /* host calls as a JSON list, inserted into the document at the end */
+    struct writer calls;  /* host calls as a JSON list, which goes into the document at the end */
     struct json calls_json;
     uint64_t calls_count;
-    struct writer trace, record; /* files that are written at the end */
+    struct writer trace, record; /* the contents of files that are written at the end */
     uint64_t save_at;
 };
 
@@ -36,7 +36,7 @@ static bool run_is_watched(const struct run *r)
     return is_console(r);
 }
 
-/* The call for a document or, with --host-log, as a line. */
+/* Logs a call, for a document or, with --host-log, as a line. */
 static void log_call(struct run *r, const penta_call *call)
 {
     struct cli *c = r->cli;
@@ -100,14 +100,15 @@ static void run_document(struct run *r, const penta_stop *stop)
     machine_finish(c, &r->machine, stop, true);
 }
 
-/* FILE.json and FILE.jsonl get one JSON object per line, others text. */
+/* Tells whether a file gets one JSON object per line: FILE.json and FILE.jsonl do, other files
+ * get text. */
 static bool names_json(const char *path)
 {
     const char *dot = strrchr(path, '.');
     return dot && (!strcmp(dot, ".json") || !strcmp(dot, ".jsonl"));
 }
 
-/* Checked before the program runs: --exit-value could not be honoured afterwards. */
+/* Checks --exit-value before the program runs, because a refusal afterwards would waste the run. */
 static bool has_exit_value(const struct run *r)
 {
     const char *format = penta_module_format(r->machine.in.module);
@@ -123,7 +124,7 @@ static void add_line(void *user, penta_bytes line)
     writer_char(user, '\n');
 }
 
-/* Runs at most `fuel` instructions, with a trace where one is wanted. */
+/* Runs at most `fuel` instructions, with a trace if the user wants one. */
 static void execute_part(struct run *r, uint64_t fuel, penta_stop *stop)
 {
     const char *path = r->cli->value[OPT_TRACE];
@@ -175,8 +176,8 @@ static void run_execute(struct run *r, uint64_t fuel, penta_stop *stop)
     if (c->value[OPT_SAVE] && !c->value[OPT_SAVE_AT]) run_save(r);
 }
 
-/* Whether the machine can be saved; asked before the program runs, so that a refusal wastes no
- * run. */
+/* Tells whether the machine can be saved. It is asked before the program runs, so that a refusal
+ * wastes no run. */
 static bool can_save(struct run *r)
 {
     struct cli *c = r->cli;

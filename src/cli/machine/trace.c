@@ -9,8 +9,8 @@
 struct trace {
     struct cli *cli;
     const char *format;
-    uint64_t shown; /* the number of lines that were shown */
-    bool failed;    /* an option was wrong, or memory ran out */
+    uint64_t shown; /* number of lines that were shown */
+    bool failed;    /* An option was wrong, or memory ran out. */
     penta_stop stop;
 };
 
@@ -37,7 +37,8 @@ static void trace_add(struct trace_options *o, const char *key, const char *valu
     if (value) o->items[o->count++] = (penta_option){key, value};
 }
 
-/* A terminal gets the first lines only, unless the user asked for some; the rest runs at full speed. */
+/* Runs the machine with a trace. A terminal gets only the first lines, unless the user asked for
+ * some; the rest runs at full speed. */
 static void trace_run_machine(struct trace *t, struct machine *m, uint64_t fuel, uint64_t from)
 {
     struct cli *c = t->cli;

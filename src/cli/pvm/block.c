@@ -75,8 +75,6 @@ static bool open_state(struct block *b, const char *path)
     return ok;
 }
 
-/* ---- what happened ---- */
-
 static void block_called(void *user, uint32_t service, const char *line)
 {
     struct cli *c = user;

@@ -1,5 +1,5 @@
-/* Returns a hint at an option that the user seems to have forgotten, from how the run ended; or
- * NULL. */
+/* Declares a function that returns a hint at an option that the user seems to have forgotten,
+ * from the way in which the run ended, or NULL. */
 #pragma once
 #include "cli/cli.h"
 

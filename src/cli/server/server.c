@@ -60,13 +60,11 @@ bool server_open(struct server *s, const char *where, penta_error *err)
     return true;
 }
 
-/* ---- those who may become the client ---- */
-
 struct guest {
-    int fd; /* the socket; -1: this place is free */
+    int fd; /* the socket, or -1 when this place is free */
     void *conversation;
 };
-/* In the order in which they came. */
+/* The connections without a token, in the order in which they came. */
 struct guest_list {
     struct guest items[SERVER_GUESTS];
     size_t count;
@@ -79,7 +77,8 @@ static void guest_remove(struct guest_list *list, const struct server_guests *g,
     memmove(list->items + i, list->items + i + 1, (--list->count - i) * sizeof *list->items);
 }
 
-/* Of many that say nothing the one that came first goes. */
+/* Adds a connection. When all places are taken by connections that say nothing, the oldest one
+ * is closed. */
 static void guest_add(struct guest_list *list, const struct server_guests *g, int listener)
 {
     int on = 1, fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -110,7 +109,7 @@ static void *guest_chosen(struct server *s, struct guest_list *list, const struc
     close(s->listener);
     s->listener = -1;
     s->client = chosen.fd;
-    fcntl(s->client, F_SETFL, 0); /* from now on reading and writing wait */
+    fcntl(s->client, F_SETFL, 0); /* From now on reading and writing wait. */
     return chosen.conversation;
 }
 
@@ -168,7 +167,8 @@ size_t server_read(int fd, void *into, size_t size)
     return n > 0 ? (size_t)n : 0;
 }
 
-/* A pipe has no way to ask for an error instead of the signal, which the command must ignore. */
+/* Writes to the client. A pipe cannot return an error instead of the signal SIGPIPE, so the
+ * command must ignore the signal. */
 bool server_write(int fd, penta_bytes bytes)
 {
     while (bytes.size) {

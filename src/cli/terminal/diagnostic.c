@@ -1,5 +1,5 @@
-/* How findings are printed. Path, bytes and carets are derived from the offset by walking the
- * describe tree, so no parser has to build them. */
+/* Prints findings. Path, bytes and carets come from the offset by a walk over the describe tree,
+ * so no parser has to build them. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,8 @@ static bool is_option(const char *key, size_t size)
 
 void option_names(struct writer *out, const char *text)
 {
-    static const char lead[] = "ption '"; /* at the start of a sentence too */
+    static const char lead[] = "ption '"; /* The first letter may be small or, at the start of a
+                                           * sentence, large. */
     for (const char *found; (found = strstr(text, lead)) != NULL;) {
         const char *key = found + sizeof lead - 1;
         writer_bytes(out, text, (size_t)(key - text));
@@ -66,14 +67,14 @@ static void print_source(struct writer *out, const struct palette *p, const char
     for (uint64_t i = 1; i < column && i <= SHOWN; i++) {
         uint8_t c = line.data[i - 1];
         if (c < 0x20 || c == 0x7f)
-            writer_text(out, "    "); /* shown as \xNN */
+            writer_text(out, "    "); /* Control characters are shown as \xNN. */
         else if ((c & 0xc0) != 0x80)
             writer_char(out, ' ');
     }
     writer_print(out, "%s^%s\n", p->error, p->off);
 }
 
-/* "> | 009c  28 58 01      jump 0x1f4" and carets below the bytes of the leaf. */
+/* Prints a line such as "> | 009c 28 58 01 jump 0x1f4", with carets below the bytes of the leaf. */
 static void print_bytes(struct writer *out, const struct palette *p, const penta_module *module,
                         const penta_error *err, const penta_place *where)
 {
@@ -152,7 +153,7 @@ void diagnostic_print(struct writer *out, const struct palette *p, size_t width,
     }
 }
 
-/* The code of a finding, for the line of a batch. */
+/* Keeps the code of a finding for the line of a batch. */
 static void diagnostic_code_keep(struct cli *c, const penta_error *err)
 {
     char code[24];

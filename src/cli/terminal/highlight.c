@@ -10,7 +10,7 @@ struct line {
     const struct palette *p;
     const char *format, *comment;
     penta_bytes rest;
-    bool named; /* the mnemonic or directive of this line has been seen */
+    bool named; /* The mnemonic or directive of this line has been seen. */
 };
 
 /* Writes the next n bytes in this style. */
@@ -30,21 +30,22 @@ static size_t word_size(penta_bytes text, size_t from)
     return from;
 }
 
-static size_t string_size(penta_bytes text) /* with its quotes */
+static size_t string_size(penta_bytes text) /* the size with both quotes */
 {
     size_t n = 1;
     while (n < text.size && text.data[n] != text.data[0]) n += text.data[n] == '\\' ? 2 : 1;
     return n < text.size ? n + 1 : text.size;
 }
 
-/* A line of a drawing, or U+2191 or U+2193, which all have three bytes. */
+/* Recognises a line of a drawing, or U+2191 or U+2193, which all have three bytes. */
 static bool is_drawing(penta_bytes text, size_t n)
 {
     return text.size - n >= 3 && text.data[n] == 0xe2 &&
            (text.data[n + 1] == 0x94 || text.data[n + 1] == 0x95 || text.data[n + 1] == 0x86);
 }
 
-/* Colours the place of an instruction: numbers, a colon, the debugger's mark, arrows. */
+/* Returns the size of the text before an instruction: numbers, a colon, the debugger's mark,
+ * arrows. */
 static size_t place_size(penta_bytes text)
 {
     size_t n = 0;
@@ -60,7 +61,8 @@ static size_t place_size(penta_bytes text)
     return n < text.size ? n : 0;
 }
 
-/* As the format writes comments; traces write what changed after a semicolon, whatever the format. */
+/* Tells whether a comment starts here, as the format writes comments. Traces write changes after
+ * a semicolon, whatever the format. */
 static bool comment_starts(const struct line *l)
 {
     if (l->rest.data[0] == ';') return true;

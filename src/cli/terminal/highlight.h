@@ -1,6 +1,6 @@
-/* Colours for assembly text: mnemonics, registers, numbers, strings, labels, directives, comments.
- * Words are recognised by their form and by what the format says about its registers; the text is
- * not parsed. */
+/* Declares colours for assembly text: mnemonics, registers, numbers, strings, labels,
+ * directives, comments. Words are recognised by their form and by the format's names of
+ * registers. The text is not parsed. */
 #pragma once
 #include "cli/cli.h"
 

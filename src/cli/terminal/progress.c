@@ -18,7 +18,7 @@ struct progress {
     struct timespec start;
     uint64_t cpu_ms; /* processor time of the process at the tick before */
     atomic_size_t passed, failed;
-    char text[300]; /* what to show instead of these; under the lock */
+    char text[300]; /* the text to show instead of word and numbers; the lock guards it */
     pthread_mutex_t lock;
     pthread_cond_t ended;
     pthread_t thread;
@@ -34,7 +34,8 @@ static uint64_t ms_of(clockid_t clock)
 
 static void progress_put(const char *text, size_t size)
 {
-    if (write(STDERR_FILENO, text, size) < 0) return; /* the line is not important */
+    /* A failure is ignored, because the line is not important. */
+    if (write(STDERR_FILENO, text, size) < 0) return;
 }
 
 static void progress_erase(struct progress *p)
@@ -96,7 +97,7 @@ static bool progress_start(struct progress *p)
     pthread_condattr_destroy(&attributes);
     clock_gettime(CLOCK_MONOTONIC, &p->start);
     p->cpu_ms = ms_of(CLOCK_PROCESS_CPUTIME_ID);
-    sigfillset(&all); /* signals are for the thread that works */
+    sigfillset(&all); /* Signals are for the thread that works. */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     bool ok = !pthread_create(&p->thread, NULL, progress_watch, p);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -15,9 +15,7 @@
 #include "cli/terminal/progress.h"
 #include "cli/terminal/wrap.h"
 
-/* ---- colours ---- */
-
-static bool asked_for(const char *variable) /* set, and to something other than 0 */
+static bool asked_for(const char *variable) /* tells whether a variable is set, and not to 0 */
 {
     const char *value = getenv(variable);
     return value && *value && strcmp(value, "0");
@@ -62,8 +60,6 @@ static const char *mark_of(const struct cli *c, int fd)
     return terminal_colour(c, fd) ? c->mark : NULL;
 }
 
-/* ---- width ---- */
-
 static size_t terminal_columns(int fd)
 {
     enum { UNKNOWN_WIDTH = 80 };
@@ -82,8 +78,6 @@ size_t wrap_width_of_errors(const struct cli *c)
 {
     return c->captured ? 0 : terminal_columns(STDERR_FILENO);
 }
-
-/* ---- bytes, as they are ---- */
 
 static bool in_line(int fd, penta_bytes text)
 {
@@ -110,7 +104,7 @@ static void write_stderr(const struct cli *c, penta_bytes text)
     progress_release(c, in_line(STDERR_FILENO, text));
 }
 
-/* A closed pipe is no error: its reader has seen enough. */
+/* Writes to standard output. A closed pipe is no error, because its reader has seen enough. */
 static void write_stdout(const struct cli *c, penta_bytes text)
 {
     if (!text.size || c->captured) return;
@@ -123,8 +117,6 @@ static void write_stdout(const struct cli *c, penta_bytes text)
     terminal_say(c, "cannot write standard output: %s", strerror(error));
     _exit(EXIT_IO);
 }
-
-/* ---- the tool's own text ---- */
 
 void cli_stderr(const struct cli *c, penta_bytes text)
 {
@@ -156,16 +148,17 @@ void terminal_bound(struct cli *c)
                  !c->value[OPT_JSON] && !c->out_is_file && isatty(STDOUT_FILENO);
 }
 
-/* How much of this a terminal still gets; the rest is only counted. */
+/* Returns how much of a text a terminal still gets. The rest is only counted. */
 static penta_bytes terminal_readable(struct cli *c, penta_bytes piece)
 {
-    enum { BYTES = 1 << 18 }; /* long lines fill a screen too, so bytes are counted as well */
+    enum { BYTES = 1 << 18 }; /* Long lines also fill a screen, so bytes are counted as well. */
     size_t n = 0;
     for (; n < piece.size && c->lines < SCREEN_LINES && c->bytes < BYTES; n++, c->bytes++)
         c->lines += piece.data[n] == '\n';
     if (n == piece.size) return piece;
     for (size_t i = n; i < piece.size; i++) c->hidden += piece.data[i] == '\n';
-    for (size_t k = 1; k <= n && k < sizeof c->palette.text[0]; k++) /* no half of a colour */
+    /* A colour sequence is not cut in two. */
+    for (size_t k = 1; k <= n && k < sizeof c->palette.text[0]; k++)
         if (piece.data[n - k] == 0x1b) {
             n -= k;
             break;
@@ -174,8 +167,8 @@ static penta_bytes terminal_readable(struct cli *c, penta_bytes piece)
     return bytes_slice(piece, 0, n);
 }
 
-/* Here every text of the tool goes through writer_safe_lines; documents are safe by their quoting.
- * What the program has printed before goes out first. */
+/* Writes text. Every text of the tool passes writer_safe_lines here; the quoting of documents
+ * makes them safe. What the program has printed before is written first. */
 void terminal_text(void *user, penta_bytes piece)
 {
     struct cli *c = user;
@@ -192,11 +185,9 @@ void terminal_text(void *user, penta_bytes piece)
     writer_free(&safe);
 }
 
-/* ---- what the program prints: unchanged to a pipe, filtered for a terminal ---- */
-
 static void program_to_stdout(void *user, penta_bytes piece) { write_stdout(user, piece); }
 
-/* How many bytes at the end belong to a character that is not complete yet. */
+/* Returns how many bytes at the end belong to a character that is not complete yet. */
 static size_t terminal_unfinished(penta_bytes text)
 {
     for (size_t n = 1; n <= 3 && n <= text.size; n++) {
@@ -207,7 +198,7 @@ static size_t terminal_unfinished(penta_bytes text)
     return 0;
 }
 
-/* Appends to out what may be shown of the text and of what was held back before. */
+/* Appends to `out` what may be shown of the text and of the bytes that were held back before. */
 static void filter_program(struct writer *held, penta_bytes text, bool last, struct writer *out)
 {
     writer_bytes(held, text.data, text.size);

@@ -1,5 +1,5 @@
-/* Wraps text at the width of a terminal and prints tables. It relies on the text being safe to print: terminal.c
- * filters what is not. */
+/* Wraps text at the width of a terminal and prints tables. The text must be safe to print;
+ * terminal.c filters what is not. */
 #include "cli/terminal/wrap.h"
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,8 @@ size_t wrap_columns(penta_bytes text)
     return columns;
 }
 
-/* The indent of further lines; on a narrow terminal less, so that there is room for the text. */
+/* Returns the indent of further lines. On a narrow terminal it is smaller, so that the text has
+ * room. */
 static size_t wrap_indent(size_t indent, size_t width)
 {
     return wrap_fits(indent, width) ? indent : width / 8;
@@ -36,8 +37,8 @@ size_t wrap_words(struct writer *out, penta_bytes text, size_t column, size_t in
 {
     indent = wrap_indent(indent, width);
     for (size_t at = 0; at < text.size;) {
-        size_t blanks = 0,
-               n = 0; /* the blanks before the word, unless it begins a line, and the word */
+        /* n counts the blanks before the word, unless it begins a line, and the word. */
+        size_t blanks = 0, n = 0;
         while (at + blanks < text.size && text.data[at + blanks] == ' ') blanks++;
         while (at + blanks + n < text.size && text.data[at + blanks + n] != ' ') n++;
         penta_bytes piece = bytes_slice(text, at, blanks + n);
@@ -68,10 +69,8 @@ void wrap_paragraphs(struct writer *out, penta_bytes text, size_t indent, size_t
     }
 }
 
-/* ---- tables ---- */
-
 struct wrap_cell {
-    size_t at, size; /* in the text of the table */
+    size_t at, size; /* the range of the cell in the text of the table */
 };
 
 static size_t table_row(const struct wrap_table *t)
@@ -79,7 +78,7 @@ static size_t table_row(const struct wrap_table *t)
     return t->count / WRAP_COLUMNS * WRAP_COLUMNS;
 }
 
-/* Opens a row of empty cells; false: there is no memory. */
+/* Opens a row of empty cells. Returns false when memory ran out. */
 static bool table_open_row(struct wrap_table *t)
 {
     if (t->count % WRAP_COLUMNS) return true;
@@ -110,7 +109,8 @@ void wrap_row_end(struct wrap_table *t)
 static void table_print_row(const struct wrap_table *t, const struct wrap_cell *cells,
                             struct writer *out, size_t indent, size_t width)
 {
-    size_t start = indent, column = 0; /* where the cell belongs, and where the line ends */
+    size_t start = indent, column = 0; /* the column of the cell, and the column at the end of
+                                        * the line */
     for (size_t i = 0; i < t->used; start += t->widths[i++] + COLUMN_GAP) {
         penta_bytes text = bytes_slice(writer_view(&t->text), cells[i].at, cells[i].size);
         bool is_last = i + 1 == t->used;
@@ -118,10 +118,10 @@ static void table_print_row(const struct wrap_table *t, const struct wrap_cell *
         if (!text.size) continue;
         bool fits = is_last ? wrap_fits(place, width) : !width || place + t->widths[i] <= width;
         if (!fits && column) {
-            writer_char(out, '\n'); /* the columns are wider than the terminal */
+            writer_char(out, '\n'); /* The columns are wider than the terminal. */
             column = 0;
             place = indent + 2 * COLUMN_GAP;
-        } else if (column > place) { /* an earlier cell began a line */
+        } else if (column > place) { /* An earlier cell began a line. */
             place = column + COLUMN_GAP;
         }
         writer_fill(out, ' ', place - column);

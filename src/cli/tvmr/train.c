@@ -1,4 +1,4 @@
-/* train: the weights of a network from samples. */
+/* Implements the command train, which learns the weights of a network from samples. */
 #include "penta/train.h"
 #include "cli/machine/machine.h"
 #include "cli/output.h"
@@ -9,7 +9,7 @@
 
 struct report {
     struct cli *cli;
-    bool headed; /* the names of the columns have been printed */
+    bool headed; /* The names of the columns have been printed. */
 };
 
 static double train_percent(size_t right, size_t of)
@@ -73,8 +73,8 @@ static void print_confusion(struct writer *out, const penta_tvmr_judged *judged)
 
 static bool was_stopped(const penta_tvmr_trained *t) { return !strcmp(t->ended, "stopped"); }
 
-/* Says why training ended, in the words of other commands: "deadline" or "interrupt" if it was
- * stopped. */
+/* Returns why training ended, in the words of other commands: "deadline" or "interrupt" if it
+ * was stopped. */
 static const char *train_ended(const struct machine *m, const penta_tvmr_trained *t)
 {
     penta_stop stop = {.kind = PENTA_STOP_INTERRUPT};
@@ -138,7 +138,8 @@ static const char *train_option(const struct cli *c, const char *key)
     return option_text(c->format_options, c->format_option_count, key);
 }
 
-/* The tables are read when training starts, later than other inputs are noted. */
+/* Tells whether the state may be saved. The tables are read when training starts, later than
+ * other inputs are noted. */
 static bool save_allowed(struct cli *c)
 {
     static const char *const read[] = {"data", "targets", "test-data", "test-targets"};
