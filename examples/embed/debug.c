@@ -1,12 +1,13 @@
-/* A session and a debugger that goes backwards: runs a program of any format with its default host,
- * and when it stops shows the instructions before that, from the last on, and what each changed.
+/* Shows a session and a debugger that goes backwards. Runs a program of any format with its default
+ * host, and when it stops shows the instructions before that, from the last on, and what each
+ * changed.
  *
  *     cc debug.c $(pkg-config --cflags --libs penta) -o debug
  *     ./debug program.coil 5
  *     ./debug kernel.kblob 5 map=0x10000:64 /memory
  *
- * After the file: how many steps to go back, then options of the machine, KEY=VALUE, and values of
- * the machine to watch, which start with a slash. */
+ * The arguments after the file are how many steps to go back, then options of the machine,
+ * KEY=VALUE, and values of the machine to watch, which start with a slash. */
 #include <penta/penta.h>
 #include <penta/session.h>
 #include <stdio.h>
@@ -23,7 +24,7 @@ static int complain(const char *file, const penta_error *err)
     return 1;
 }
 
-/* "step 12  pc 3  ADD %sum, %square" */
+/* Prints a step, such as "step 12 pc 3 ADD %sum, %square". */
 static void show(const penta_module *module, penta_session *session, const penta_stop *stop)
 {
     penta_buffer text = {0};
@@ -39,7 +40,7 @@ static int debug(const char *file, const penta_module *module, penta_debugger *d
     penta_error err = {0};
     penta_stop stop;
     const char *hit;
-    do { /* a watch only interrupts the run */
+    do { /* A watch only interrupts the run, which then continues. */
         if (!penta_debugger_forward(debugger, UINT64_MAX, &stop, &err)) return complain(file, &err);
         hit = penta_debugger_watch_hit(debugger);
         if (hit) printf("%s changed before ", hit);

@@ -1,5 +1,5 @@
-/* The library in sixty lines: open a file of any format, say what is wrong with it, run it, show
- * its state.
+/* Shows the library in sixty lines: opens a file of any format, says what is wrong with it, runs
+ * it, and shows its state.
  *
  *     cc embed.c $(pkg-config --cflags --libs penta) -o embed
  *     ./embed kernel.kblob map=0x10000:64
@@ -20,7 +20,7 @@ static void complain(void *user, const penta_error *finding)
             (unsigned long long)finding->offset, finding->message);
 }
 
-/* All of a file, whatever its size; the caller frees it. */
+/* Reads all of a file, whatever its size. The caller frees it. */
 static bool read_file(const char *path, penta_buffer *out)
 {
     FILE *file = fopen(path, "rb");

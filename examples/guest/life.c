@@ -1,4 +1,4 @@
-/* The Game of Life on a torus.
+/* Plays the Game of Life on a torus.
  *
  *     penta run life.polkavm [GENERATIONS [PATTERN]]
  *
@@ -37,7 +37,7 @@ static void step(board b)
     memcpy(b, next, sizeof next);
 }
 
-/* Two rows in one line of text. */
+/* Draws two rows of the board in one line of text. */
 static void draw(board b, long generation)
 {
     static const char *const blocks[] = {" ", "\u2580", "\u2584", "\u2588"};

@@ -1,11 +1,11 @@
-/* A small Lisp: numbers, symbols, lists and functions; it reads expressions from standard input and
- * prints what they are.
+/* Implements a small Lisp: numbers, symbols, lists and functions. It reads expressions from
+ * standard input and prints their values.
  *
  *     (define (fact n) (if (< n 2) 1 (* n (fact (- n 1)))))
  *     (fact 10)                                                  3628800
  *
- * Special forms: quote ' if define set! lambda let begin. Functions: + - * / % < = cons car cdr
- * list null? pair? eq? print. Memory is never freed: programs are short. */
+ * Special forms are quote ' if define set! lambda let begin. Functions are + - * / % < = cons car
+ * cdr list null? pair? eq? print. Memory is never freed, because programs are short. */
 #include <ctype.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -22,10 +22,10 @@ struct value {
         builtin *call;
         struct {
             value *head, *tail;
-        }; /* PAIR */
+        }; /* the parts of a PAIR */
         struct {
             value *parameters, *body, *scope;
-        }; /* LAMBDA */
+        }; /* the parts of a LAMBDA */
     };
 };
 
@@ -89,9 +89,7 @@ static long integer(value *v)
     return v->number;
 }
 
-/* ---- reading ---- */
-
-static int next(void) /* the next character that is no blank or comment */
+static int next(void) /* returns the next character that is no blank or comment */
 {
     int c = getchar();
     while (isspace(c) || c == ';') {
@@ -151,8 +149,6 @@ static void print(value *v)
     }
 }
 
-/* ---- evaluation; a scope is a list of (symbol . value), the outer scopes after it ---- */
-
 static value *lookup(value *name, value *scope)
 {
     for (; scope != &nil; scope = scope->tail)
@@ -197,7 +193,8 @@ static value *lambda(value *parameters, value *body, value *scope)
     return f;
 }
 
-/* A loop instead of recursion, so that calls at the end of a function need no stack. */
+/* Evaluates an expression. It loops instead of calling itself where it can, so that calls at the
+ * end of a function need no stack. */
 static value *eval(value *v, value *scope)
 {
     for (;;) {
@@ -249,8 +246,6 @@ static value *eval(value *v, value *scope)
         v = body->head;
     }
 }
-
-/* ---- functions ---- */
 
 static value *truth_of(int yes) { return yes ? truth : &nil; }
 static value *first(value *a) { return head(a); }

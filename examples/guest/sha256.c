@@ -1,4 +1,4 @@
-/* The SHA-256 digest of standard input, as sha256sum prints it. */
+/* Prints the SHA-256 digest of standard input, as sha256sum does. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@ struct sha256 {
 
 static uint32_t rotate(uint32_t x, unsigned n) { return x >> n | x << (32 - n); }
 
-/* The first 32 bits of the fraction of a square or cube root, by Newton's method. */
+/* Returns the first 32 bits of the fraction of a square or cube root, by Newton's method. */
 static uint32_t root_bits(double x, int cubic)
 {
     double root = x;

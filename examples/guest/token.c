@@ -1,5 +1,5 @@
-/* A token as a contract: the functions of ERC-20 that move and allow amounts, with their events. The
- * constructor takes the supply, which belongs to whoever deploys.
+/* Implements a token as a contract: the functions of ERC-20 that move and allow amounts, with their
+ * events. The constructor takes the supply, which belongs to whoever deploys the contract.
  *
  *     penta-cc -O2 token.c --isa revive_v1 -o token.polkavm
  *     penta run token.polkavm --host revive --call deploy --calldata 00..0f4240 --call call --calldata 18160ddd
@@ -13,7 +13,8 @@ typedef struct {
     uint8_t byte[32];
 } word;
 
-enum { SUPPLY, BALANCE, ALLOWANCE }; /* what is stored, by the first byte of the hashed key */
+/* the kinds of stored values, in the first byte of the hashed key */
+enum { SUPPLY, BALANCE, ALLOWANCE };
 
 static const word transfer_topic = {{0xdd, 0xf2, 0x52, 0xad, 0x1b, 0xe2, 0xc8, 0x9b,
                                      0x69, 0xc2, 0xb0, 0x68, 0xfc, 0x37, 0x8d, 0xaa,
@@ -35,9 +36,7 @@ static void require(bool condition)
     if (!condition) give_back(CONTRACT_REVERT, NULL, 0);
 }
 
-/* ---- numbers ---- */
-
-static bool add(word *a, const word *b) /* false: too large */
+static bool add(word *a, const word *b) /* returns false when the sum is too large */
 {
     unsigned carry = 0;
     for (int i = 31; i >= 0; i--) {
@@ -48,7 +47,7 @@ static bool add(word *a, const word *b) /* false: too large */
     return !carry;
 }
 
-static bool subtract(word *a, const word *b) /* false: below zero */
+static bool subtract(word *a, const word *b) /* returns false when the difference is below zero */
 {
     int borrow = 0;
     for (int i = 31; i >= 0; i--) {
@@ -58,8 +57,6 @@ static bool subtract(word *a, const word *b) /* false: below zero */
     }
     return !borrow;
 }
-
-/* ---- storage: the key is the hash of what it stands for ---- */
 
 static word key_of(uint8_t what, const word *a, const word *b)
 {
@@ -89,8 +86,6 @@ static void store(word key, const word *value)
     contract_store(CONTRACT_PERSISTENT, key.byte, CONTRACT_KEY_32, value, sizeof *value);
 }
 
-/* ---- input ---- */
-
 static word argument(uint32_t index)
 {
     word w;
@@ -117,8 +112,6 @@ static void emit(const word *topic, const word *a, const word *b, const word *am
     word topics[3] = {*topic, *a, *b};
     contract_event(topics, 3, amount, sizeof *amount);
 }
-
-/* ---- the token ---- */
 
 static void move(const word *from, const word *to, const word *amount)
 {

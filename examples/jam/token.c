@@ -1,4 +1,4 @@
-/* A token as a JAM service: balances in storage, moved by work items.
+/* Implements a token as a JAM service: balances in storage, moved by work items.
  *
  *     penta-cc -O2 token.c --to jam --dispatch refine,accumulate --metadata 0005746f6b656e -o token.jam
  *     penta block state.json block.json --save-state next.json
@@ -23,7 +23,7 @@ struct move {
 };
 
 static uint8_t item_bytes[ITEM_BYTES_MAX];
-static uint64_t output[4]; /* the moves, in 32 bytes */
+static uint64_t output[4]; /* the number of moves, in 32 bytes */
 
 static struct move take_move(struct jam_bytes *in)
 {
@@ -33,8 +33,6 @@ static struct move take_move(struct jam_bytes *in)
     m.amount = jam_take_number(in, 8);
     return m;
 }
-
-/* ---- storage ---- */
 
 struct balance_key {
     uint8_t bytes[5];
@@ -55,8 +53,8 @@ static uint64_t balance_of(uint32_t account)
     return balance;
 }
 
-/* The service's own balance pays for what it stores. When it is too small nothing of this item
- * stays. */
+/* Stores a value, for which the service's own balance pays. When the balance is too small,
+ * nothing of this item stays. */
 static void set(const void *key, uint64_t size, uint64_t value)
 {
     if (jam_write(key, size, &value, sizeof value) == JAM_FULL) penta_trap();
@@ -75,9 +73,7 @@ static uint64_t moves_before(void)
     return moves;
 }
 
-/* ---- moves ---- */
-
-/* False: the move is skipped. */
+/* Makes a move. Returns false when the move is skipped. */
 static bool apply(struct move m)
 {
     uint64_t left = 0, sum = 0;
@@ -103,15 +99,13 @@ static uint64_t deposit(const struct jam_item *transfer)
     return apply(m);
 }
 
-/* How many moves the item made. */
+/* Returns how many moves the item made. */
 static uint64_t apply_item(struct jam_bytes bytes)
 {
     struct jam_item item = jam_take_item(&bytes);
     if (item.kind == JAM_TRANSFER) return deposit(&item);
     return item.status == JAM_REFINED ? apply_all(item.output) : 0;
 }
-
-/* ---- entries ---- */
 
 struct jam_bytes refine(const uint8_t *arguments, uint64_t size)
 {
@@ -127,10 +121,12 @@ struct jam_bytes accumulate(const uint8_t *arguments, uint64_t size)
     output[0] = moves_before();
     for (uint64_t i = 0; i < work.items; i++) {
         uint64_t length = jam_fetch(item_bytes, 0, sizeof item_bytes, JAM_ITEM, i, 0);
-        if (length > sizeof item_bytes) continue; /* too long; JAM_NONE is longer still */
+        /* The item is too long for the buffer, or absent, because JAM_NONE is longer than any
+         * item. */
+        if (length > sizeof item_bytes) continue;
         output[0] += apply_item((struct jam_bytes){item_bytes, length});
         set("n", 1, output[0]);
-        jam_checkpoint(); /* an item that fails takes back only itself */
+        jam_checkpoint(); /* After a checkpoint, an item that fails undoes only itself. */
     }
     return (struct jam_bytes){(const uint8_t *)output, sizeof output};
 }

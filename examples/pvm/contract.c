@@ -22,7 +22,8 @@ static penta_bytes read_file(const char *path)
     return (penta_bytes){bytes, size};
 }
 
-/* Answers the host call that the machine waits for. False: there is no such function. */
+/* Answers the host call that the machine waits for. Returns false when the host has no such
+ * function. */
 static bool host_call(penta_vm *vm, const penta_module *module, const penta_stop *stop)
 {
     penta_bytes name;

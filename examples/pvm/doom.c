@@ -22,10 +22,10 @@ static penta_module *module;
 static penta_vm *vm;
 static penta_bytes wad;
 static penta_error error;
-static uint32_t *pixels, width, height, frame_count; /* 0xRRGGBB in the low 24 bits */
-static const char *frames;                           /* folder, or NULL */
+static uint32_t *pixels, width, height, frame_count; /* pixels: 0xRRGGBB in the low 24 bits */
+static const char *frames;                           /* the folder for frames, or NULL */
 static bool play, hashing, quit;
-static uint64_t hash; /* over the pixels of all frames */
+static uint64_t hash; /* the hash of the pixels of all frames */
 
 static penta_bytes read_file(const char *path)
 {
@@ -50,7 +50,7 @@ static void write_frame(void)
     if (fclose(out)) errx(1, "%s: %s", path, "cannot be written");
 }
 
-/* Half blocks: each character shows two pixels, one above the other. The picture is 4 : 3. */
+/* Draws half blocks: each character shows two pixels, one above the other. The picture is 4 : 3. */
 static void draw(void)
 {
     struct winsize size = {0};
@@ -120,8 +120,6 @@ static void call(const char *export, uint64_t a0, uint64_t a1)
     }
 }
 
-/* ---- keys: a terminal reports only presses, so a key is released after a few ticks ---- */
-
 static struct termios before;
 
 static void restore(void)
@@ -146,7 +144,8 @@ static void keys(void)
     static const uint8_t arrows[] = {0xad, 0xaf, 0xae, 0xac};
     static unsigned held[256];
     char input[256] = "";
-    if (read(STDIN_FILENO, input, sizeof input - 1) < 0) quit = true; /* without waiting */
+    /* The terminal does not wait for a key. */
+    if (read(STDIN_FILENO, input, sizeof input - 1) < 0) quit = true;
     for (const char *p = input; *p; p++) {
         uint8_t key = *p == ' ' ? 0xa2 : *p == 'x' ? 0xa3 : *p == '\n' ? 13 : (uint8_t)*p;
         if (p[0] == 27 && p[1] == '[' && p[2] >= 'A' && p[2] <= 'D') key = arrows[*(p += 2) - 'A'];
@@ -177,7 +176,8 @@ int main(int argc, char **argv)
     const char *ticks = option(argv, "--ticks"), *gas = option(argv, "--gas");
     const char *engine = option(argv, "--engine");
     hashing = option(argv, "--hash"), frames = option(argv, "--frames");
-    penta_option options[] = {{"page-size", "16384"}, {"gas", gas}}; /* its stack needs 16 KiB */
+    /* The stack of the program needs 16 KiB. */
+    penta_option options[] = {{"page-size", "16384"}, {"gas", gas}};
     wad = read_file(argv[2]);
     module = penta_open(read_file(argv[1]), "pvm", NULL, 0, &error);
     penta_pvm_pool *pool = NULL;

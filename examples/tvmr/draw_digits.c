@@ -13,7 +13,7 @@
 
 enum { SIZE = 16, POINTS = 24 };
 
-/* Strokes as points in a square from -1 to 1, x to the right, y down; a stroke
+/* The strokes of digits, as points in a square from -1 to 1, x to the right, y down. A stroke
  * ends at PEN_UP. */
 #define PEN_UP 9, 9
 static const double digits[10][2 * POINTS] = {
@@ -32,7 +32,7 @@ static const double digits[10][2 * POINTS] = {
 
 static uint64_t state;
 
-/* From 0 up to 1. */
+/* Returns a random number from 0 up to 1. */
 static double chance(void)
 {
     state = state * 6364136223846793005u + 1442695040888963407u;
@@ -42,7 +42,7 @@ static double chance(void)
 static double between(double low, double high) { return low + (high - low) * chance(); }
 
 struct pen {
-    double a, b, c, d, x, y; /* where a point of a digit goes: a matrix and a shift */
+    double a, b, c, d, x, y; /* a matrix and a shift, which move each point of a digit */
     double width;
 };
 
@@ -113,11 +113,11 @@ int main(int argc, char **argv)
         perror(images ? argv[4] : argv[3]);
         return 1;
     }
-    big_endian(images, 0x803); /* bytes in three dimensions */
+    big_endian(images, 0x803); /* marks a file of bytes in three dimensions */
     big_endian(images, count);
     big_endian(images, SIZE);
     big_endian(images, SIZE);
-    big_endian(labels, 0x801); /* bytes in one */
+    big_endian(labels, 0x801); /* marks a file of bytes in one dimension */
     big_endian(labels, count);
     for (uint32_t i = 0; i < count; i++) {
         uint8_t picture[SIZE * SIZE];

@@ -103,7 +103,7 @@ int main(int argc, char **argv)
             die("load", err.message);
         printf("after %2d epochs  %5.1f %%\n", epoch, accuracy(judge, test, tested));
     }
-    penta_vm_free(judge); /* a new machine has only the weights of the file */
+    penta_vm_free(judge); /* A new machine has only the weights of the file. */
     judge = penta_vm_new(classify, NULL, NULL, 0, NULL, &err);
     size_t loaded;
     if (!judge || !penta_tvmr_weights_load(judge, argv[2], &loaded, &err))

@@ -13,8 +13,6 @@
 
 const char *penta_version(void) { return PENTA_VERSION_TEXT; }
 
-/* ---- files ---- */
-
 size_t penta_detect(penta_bytes file, penta_guess *guesses, size_t max)
 {
     size_t count = 0;
@@ -171,7 +169,7 @@ static bool api_whole(const penta_module *module, penta_error *err)
     if (!module->damage.code) return true;
     const penta_rule *rule = penta_rule_find(module->damage.code);
     if (rule && rule->kind != PENTA_CLASS_INVALID) {
-        *err = module->damage; /* not every error is damage: a key may be missing */
+        *err = module->damage; /* Not every error is damage. A key may be missing, for example. */
         return false;
     }
     error_at(err, BASE_DAMAGED, module->damage.offset, "%.100s", module->damage.message);
@@ -238,8 +236,6 @@ penta_module *penta_assemble(penta_bytes text, const char *format, const penta_o
     return module;
 }
 
-/* ---- other forms of the same program ---- */
-
 static bool api_transform(const penta_module *module, unsigned use, const char *cannot,
                           const penta_option *options, size_t count, penta_buffer *out,
                           penta_report *report, void *user)
@@ -279,8 +275,6 @@ bool penta_unseal(const penta_module *module, const penta_option *options, size_
     return api_transform(module, OPTION_UNSEAL, "opened: they are never sealed", options, count,
                          out, report, user);
 }
-
-/* ---- machines ---- */
 
 const char *penta_stop_name(penta_stop_kind kind)
 {

@@ -1,4 +1,4 @@
-/* The code of a module: its single instructions, its parts, and listings of parts. */
+/* Gives the code of a module: its single instructions, its parts, and listings of parts. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ bool penta_print_at(const penta_module *module, uint64_t pc, penta_buffer *out)
     return writer_give(&w, found, out, &err);
 }
 
-/* The pc after an instruction, or UINT64_MAX when the code ends there. */
+/* Returns the pc after an instruction, or UINT64_MAX when the code ends there. */
 static uint64_t next_of(const penta_module *module, uint64_t pc)
 {
     uint64_t next = module->driver->next_pc(module, pc);
@@ -81,8 +81,6 @@ bool penta_parts_json(const penta_module *module, penta_buffer *out, penta_error
     return writer_give(&w, true, out, err);
 }
 
-/* ---- listings of parts ---- */
-
 struct list {
     penta_part *items; /* in the order of pcs */
     size_t count, capacity;
@@ -92,7 +90,7 @@ struct listing {
     const penta_module *module;
     struct list code, functions;
     uint64_t from, to;         /* the wanted pcs, both included */
-    struct arrow_text *arrows; /* NULL without arrows */
+    struct arrow_text *arrows; /* NULL when arrows are not drawn */
     const struct selection
         *selection; /* the bytes whose instructions are wanted, or NULL for all */
     struct writer out;
@@ -211,7 +209,7 @@ static void print_row(struct listing *l, uint64_t pc, struct writer *insn)
     writer_char(&l->out, '\n');
 }
 
-/* Whether a byte of the instruction is selected. */
+/* Tells whether a byte of the instruction is selected. */
 static bool insn_selected(const struct listing *l, uint64_t pc, uint64_t next)
 {
     const struct driver *d = l->module->driver;

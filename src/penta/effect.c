@@ -1,4 +1,4 @@
-/* What a host changed in a machine besides its answer, as the difference of two snapshots. */
+/* Finds what a host changed in a machine besides its answer, as the difference of two snapshots. */
 #include "core/delta.h"
 #include "core/snapshot.h"
 #include "penta/record/record_struct.h"

@@ -1,4 +1,4 @@
-/* Keeps what a penta_report function is given, for callers that have no callback. */
+/* Keeps the findings that a penta_report function gets, for callers that have no callback. */
 #include <stdlib.h>
 #include "base/array.h"
 #include "base/json/json_write.h"
@@ -7,7 +7,7 @@
 struct penta_findings {
     penta_error *items;
     size_t count, capacity;
-    penta_error lost; /* why some findings are missing, or code 0 */
+    penta_error lost; /* the reason why some findings are missing, or code 0 */
 };
 
 void penta_buffer_append(void *buffer, penta_bytes piece)

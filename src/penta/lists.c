@@ -8,8 +8,6 @@
 #include "core/engine.h"
 #include "penta/registry.h"
 
-/* ---- formats ---- */
-
 const char *penta_format_name(size_t i)
 {
     for (size_t k = 0; drivers[k]; k++)
@@ -73,8 +71,6 @@ unsigned penta_format_uses(const char *format)
     for (const struct driver_other *o = d->others; o && o->make; o++) uses |= o->use;
     return uses;
 }
-
-/* ---- options ---- */
 
 const penta_option_info *penta_option_at(const char *format, size_t i)
 {
@@ -164,8 +160,6 @@ bool penta_formats_json(penta_buffer *out, penta_error *err)
     return writer_give(&w, true, out, err);
 }
 
-/* ---- rules ---- */
-
 const penta_rule *penta_rule_find(uint32_t code)
 {
     const struct driver *driver = driver_of_number((uint16_t)(code >> 16));
@@ -226,8 +220,6 @@ bool penta_rules_json(penta_buffer *out, penta_error *err)
     json_finish(&j);
     return writer_give(&w, true, out, err);
 }
-
-/* ---- traps and instructions ---- */
 
 const penta_trap *penta_trap_at(const char *format, size_t i)
 {

@@ -1,5 +1,5 @@
-/* Replaces vm/vm.c and host/host.c of the formats in builds without machines: engines refuse to open, and hosts are
- * never asked. */
+/* Replaces vm/vm.c and host/host.c of the formats in builds without machines. Engines then
+ * refuse to open, and hosts are never asked. */
 #include "core/engine.h"
 #include "core/host.h"
 
@@ -17,7 +17,7 @@ static penta_vm *machines_refuse(const penta_module *module, const penta_option 
 #define EXTRA_DRIVER(name)
 #include "penta/registry.def"
 
-/* What the engines that compile open in builds without compilers. */
+/* In builds without compilers, the engines that compile open these machines. */
 penta_vm *pvm_vm_open(const penta_module *module, const penta_option *options, size_t count,
                       penta_error *err)
 {

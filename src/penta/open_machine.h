@@ -1,4 +1,4 @@
-/* Opens a machine for a session, which opens the host of the program afterwards. */
+/* Declares how a session opens a machine. The session opens the host of the program afterwards. */
 #pragma once
 #include "penta/penta.h"
 

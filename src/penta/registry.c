@@ -1,4 +1,4 @@
-/* The table of all drivers, from registry.def. */
+/* Makes the table of all drivers from registry.def. */
 #include "penta/registry.h"
 #include <string.h>
 

@@ -1,8 +1,8 @@
-/* The formats of this build. */
+/* Declares the formats of this build. */
 #pragma once
 #include "core/driver.h"
 
-extern const struct driver *const drivers[]; /* from penta/registry.def: the only list */
+extern const struct driver *const drivers[]; /* The table comes from penta/registry.def. */
 
-const struct driver *driver_find(const char *name); /* NULL when there is no such format */
+const struct driver *driver_find(const char *name); /* Returns NULL when no format has this name. */
 const struct driver *driver_of_number(uint16_t number);

@@ -1,5 +1,5 @@
-/* Tries the two promises about bytes on a module: parsing and encoding, and disassembling and assembling, give the
- * same bytes again. */
+/* Checks two promises about the bytes of a module. Parsing and encoding, and disassembling and
+ * assembling, must give the same bytes again. */
 #include "base/bytes.h"
 #include "core/driver.h"
 #include "text/lexer.h"

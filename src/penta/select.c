@@ -1,4 +1,4 @@
-/* Parts of a file by selectors: as a list, as JSON, and as their bytes. */
+/* Selects parts of a file, and gives them as a list, as JSON, or as their bytes. */
 #include "base/bytes.h"
 #include "base/json/json_visit.h"
 #include "core/driver.h"
@@ -43,7 +43,8 @@ struct select_bytes {
     penta_error err;
 };
 
-/* Appends the stored bytes of a part. Of what is stored encoded only texts and bytes can be had, as their values. */
+/* Appends the stored bytes of a part. Of parts that are stored encoded, only texts and bytes are
+ * available, as their values. */
 static void select_bytes_of(void *user, const penta_selected *part)
 {
     struct select_bytes *s = user;

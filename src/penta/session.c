@@ -1,5 +1,5 @@
-/* A session: a machine with its host. Runs the machine, lets the host answer its calls, and tells logs, records and
- * debuggers about them. */
+/* Implements sessions. A session is a machine with its host: it runs the machine, lets the host
+ * answer its calls, and tells logs, records and debuggers about them. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
@@ -73,8 +73,6 @@ const penta_error *penta_session_failure(const penta_session *s)
     return s->failure.code ? &s->failure : NULL;
 }
 
-/* ---- checks before a run ---- */
-
 struct check {
     const penta_rule *rules;
     bool unverified, refused;
@@ -102,8 +100,6 @@ bool penta_check_run(const penta_module *module, bool unverified, penta_report *
     return !check.refused;
 }
 
-/* ---- host calls ---- */
-
 void penta_session_stop_at_calls(penta_session *s, bool on) { s->stop_at_calls = on; }
 
 void penta_session_set_host(penta_session *s, penta_host_call *ask, void *user)
@@ -121,8 +117,9 @@ void penta_session_settle(penta_session *s, uint64_t gas, penta_call_end end)
 /* Applies s->answer to the machine. */
 static bool session_give(struct penta_session *s, penta_error *err)
 {
+    /* The effects of the answer stay, but some text of it is lost. */
     if (s->answer.applied)
-        answer_whole(&s->answer, &s->failure); /* its effects stay; some text is lost */
+        answer_whole(&s->answer, &s->failure);
     else if (!answer_whole(&s->answer, err) || !answer_apply(&s->answer, s->vm, err))
         return false;
     s->waits = false;
@@ -193,7 +190,7 @@ void penta_session_run(penta_session *s, uint64_t fuel, penta_stop *stop)
         uint64_t used = s->steps - before;
         penta_vm_run(s->vm, fuel == UINT64_MAX ? fuel : fuel - used, stop);
         if (stop->steps == UINT64_MAX || s->steps == UINT64_MAX)
-            s->steps = UINT64_MAX; /* this engine does not count steps */
+            s->steps = UINT64_MAX; /* This engine does not count steps. */
         else
             s->steps += stop->steps;
         if (stop->kind != PENTA_STOP_HOST) break;
@@ -204,8 +201,6 @@ void penta_session_run(penta_session *s, uint64_t fuel, penta_stop *stop)
     }
     stop->steps = s->steps == UINT64_MAX ? s->steps : s->steps - before;
 }
-
-/* ---- the end ---- */
 
 bool penta_session_is_console(const penta_session *s) { return s->opened.console; }
 

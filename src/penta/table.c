@@ -1,4 +1,4 @@
-/* Tables of numbers, for penta/train.h. */
+/* Reads tables of numbers for penta/train.h. */
 #include "base/table/table.h"
 #include "base/file/file.h"
 #include "penta/train.h"

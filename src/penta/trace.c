@@ -10,18 +10,18 @@
 #include "penta/session_struct.h"
 
 enum {
-    TRACE_VALUES = 8,   /* how many items of a long list that changed are shown */
-    LAST_MAX = 10000000 /* the most last steps that can be kept */
+    TRACE_VALUES = 8,   /* The most items shown of a long list that changed. */
+    LAST_MAX = 10000000 /* The most lines that can be kept from the end of a run. */
 };
 
 struct tracer {
     struct penta_session *session;
     bool json;
     uint64_t from;        /* the first step to show */
-    uint64_t count;       /* the most lines */
+    uint64_t count;       /* the most lines to show */
     const char *match;    /* text that the instruction must contain, or NULL */
-    uint64_t shown;       /* how many lines were shown so far */
-    struct changes state; /* the state after the step before */
+    uint64_t shown;       /* how many lines have been shown */
+    struct changes state; /* the state before the current step */
     struct writer insn, text;
     penta_piece *line;
     void *user;
@@ -29,8 +29,6 @@ struct tracer {
     uint64_t ring_size, ring_count;
     bool failed; /* memory ran out for the lines */
 };
-
-/* ---- lines ---- */
 
 static void trace_give(struct tracer *t, penta_bytes line)
 {
@@ -54,13 +52,14 @@ static void give_last(struct tracer *t)
     }
 }
 
-struct change_line { /* where the changes of a step are written: a line or a JSON object */
+struct change_line { /* Where the changes of a step are written: a line of text or a JSON object. */
     struct json *json;
     struct writer *out;
     bool any;
 };
 
-static bool trace_uninteresting(const char *path) /* counters that change with every instruction */
+static bool trace_uninteresting(const char *path) /* Tells whether a value is a counter that
+                                                   * changes with every instruction. */
 {
     return !strcmp(path, "/pc") || !strcmp(path, "/executed");
 }
@@ -148,14 +147,12 @@ static void inner_lines(void *user, const penta_call *call)
     }
 }
 
-/* ---- the run ---- */
-
 static void trace_run(struct tracer *t, uint64_t fuel, penta_stop *stop)
 {
     struct penta_session *s = t->session;
     const struct driver *driver = s->module->driver;
     uint64_t start = s->steps;
-    if (t->from > s->steps) { /* steps that are not shown run at full speed */
+    if (t->from > s->steps) { /* Steps that are not shown run at full speed. */
         uint64_t skip = t->from - s->steps;
         penta_session_run(s, skip < fuel ? skip : fuel, stop);
         if (stop->kind != PENTA_STOP_FUEL || s->steps - start >= fuel) return;
@@ -179,7 +176,8 @@ static void trace_run(struct tracer *t, uint64_t fuel, penta_stop *stop)
             changes_take(&t->state, s->vm, NULL, NULL);
         if (stop->kind != PENTA_STOP_FUEL) return;
         penta_stop here;
-        penta_vm_run(s->vm, 0, &here); /* this only asks for the pc of the next instruction */
+        penta_vm_run(s->vm, 0, &here); /* Running 0 steps only asks for the pc of the next
+                                        * instruction. */
         stop->pc = here.pc;
     }
 }

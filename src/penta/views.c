@@ -12,8 +12,6 @@
 #include "core/views/memory_summary.h"
 #include "text/lexer.h"
 
-/* ---- options ---- */
-
 enum { TREE = 1, HEX = 2, INFO = 4, STATE = 8, DIFF = 16 };
 static const penta_option_info known[] = {
     OPTION_ROW("json", SWITCH, TREE | DIFF, ""),
@@ -29,7 +27,7 @@ static const penta_option_info known[] = {
 
 struct view_options {
     bool json;
-    const struct selector *select; /* NULL: everything */
+    const struct selector *select; /* NULL when everything is selected */
     struct selector selector;
     uint64_t depth, items;
     struct marked_palette marked;
@@ -58,8 +56,6 @@ static bool read_options(struct view_options *v, unsigned use, const penta_optio
     v->palette = &v->marked.palette;
     return true;
 }
-
-/* ---- files ---- */
 
 static bool describe_selected(const penta_module *module, const struct selector *selector,
                               unsigned depth, const penta_visitor *visitor, penta_error *err)
@@ -176,9 +172,7 @@ bool penta_info_text(const penta_module *module, const penta_option *options, si
     return writer_give(&w, true, out, err);
 }
 
-/* ---- machines ---- */
-
-struct state_filter { /* leaves out some fields of the top level */
+struct state_filter { /* A visitor that leaves out some fields of the top level. */
     penta_visitor next;
     unsigned depth;
     const penta_option *options;
@@ -231,8 +225,6 @@ bool penta_vm_text(const penta_vm *vm, const penta_option *options, size_t count
     vm->engine->describe(vm, &visitor);
     return writer_give(&w, true, out, err);
 }
-
-/* ---- differences ---- */
 
 static bool diff_selected(const penta_module *a, const penta_module *b,
                           const struct selector *selector, penta_difference_report *report,
@@ -316,8 +308,6 @@ bool penta_diff(const penta_module *a, const penta_module *b, const penta_option
     if (differences) *differences = found;
     return writer_give(&lines.out, ok, out, err);
 }
-
-/* ---- places ---- */
 
 bool penta_places(const penta_module *module, const penta_error *findings, size_t count,
                   penta_place *places, penta_buffer *paths, penta_error *err)

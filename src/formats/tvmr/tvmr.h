@@ -362,7 +362,8 @@ bool tvmr_cipher_seal(const uint8_t key[32], const uint8_t *nonce, penta_bytes h
                       penta_bytes in, struct writer *out,
                       penta_error *err); /* A random nonce is made when `nonce` is NULL. */
 void tvmr_wipe(void *bytes, size_t size);
-/* Computes the checksum of the upstream writer and of TERN files. */
+
+/* Computes the checksum of the upstream writer and of TERN files. container.c defines it. */
 uint64_t tvmr_mix(penta_bytes bytes);
 
 /* metadata.c, or metadata_plain.c, defines what this block declares. */
@@ -382,6 +383,8 @@ bool tvmr_insn_decoded(const struct tvmr_module *m);
 bool tvmr_print(const penta_module *module, const penta_option *options, size_t count,
                 struct writer *out, penta_error *err);
 bool tvmr_print_at(const penta_module *module, uint64_t pc, struct writer *out);
+
+/* Lists the instructions. isa.c defines it. */
 void tvmr_isa(const penta_visitor *visitor);
 
 /* assemble.c defines what this block declares. */

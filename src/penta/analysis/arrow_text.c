@@ -7,7 +7,7 @@
 
 enum { LANES = 10 };
 
-/* What a column shows: a bit for each of the four sides to which it has a line. */
+/* A column has a bit for each of the four sides to which it has a line. */
 enum { UP = 1, DOWN = 2, LEFT = 4, RIGHT = 8 };
 
 static const char *const drawn_utf8[16] = {" ", " ", " ", "│", " ", "╯", "╮", "┤",
@@ -17,13 +17,14 @@ static const char *const drawn_ascii[16] = {" ", " ", " ", "|", " ", "'", ",", "
 
 struct list {
     penta_arrow *items;
-    size_t count, capacity, next; /* next: the first arrow that is not drawn so far */
+    size_t count, capacity, next; /* `next` is the first arrow that is not drawn yet. */
 };
 
 struct arrow_text {
     struct list by_from, by_low, by_to; /* the same arrows in three orders */
     struct {
-        uint64_t until, target; /* of the arrow in this lane; until is 0 while the lane is empty */
+        uint64_t until,
+            target; /* the end and the target of the arrow in this lane; `until` is 0 while the lane is empty */
     } lane[LANES];
     unsigned lanes;
     bool utf8;
@@ -72,7 +73,8 @@ struct arrow_text *arrow_text_new(const penta_module *module, uint64_t from, uin
     if (s && !t) error_at(err, BASE_MEMORY, 0, "no memory for arrows");
     bool ok = t != NULL;
     if (ok) {
-        penta_error lost = {0}; /* the error of the callback, since the call clears its own */
+        penta_error lost = {0}; /* The call clears its error, so the error of the callback is
+                                 * kept here. */
         t->utf8 = utf8;
         t->err = &lost;
         ok = penta_structure_arrows(s, from, to, LANES, arrow_text_take, t, err);
@@ -157,7 +159,7 @@ void arrow_text_row(struct arrow_text *t, uint64_t pc, struct writer *out)
     const char *stub = leave_row(t, pc, sides), *line = t->utf8 ? "─" : "-";
     for (struct list *l = &t->by_to; l->next < l->count && l->items[l->next].to <= pc; l->next++)
         target |= l->items[l->next].to == pc;
-    /* The line to the text crosses the lanes between, under the lines that those have. */
+    /* The line to the text crosses the lanes between, under the lines of those lanes. */
     for (unsigned i = t->lanes; i-- > 0;) {
         if (passing && (!sides[i] || sides[i] & RIGHT)) sides[i] |= LEFT | RIGHT;
         passing |= (sides[i] & RIGHT) != 0;

@@ -10,20 +10,20 @@
 #include "penta/analysis/structure_struct.h"
 
 struct arrow {
-    size_t from, to; /* instructions */
+    size_t from, to; /* the instructions at both ends */
     uint8_t lane;
 };
 
 struct group {
-    size_t first, count; /* its arrows, in the order of targets */
-    size_t low, high;    /* rows */
+    size_t first, count; /* the arrows of the group, in the order of targets */
+    size_t low, high;    /* the rows of the group */
 };
 
-/* Which lanes are in use, a bit for each. Node n has the children 2n and 2n + 1. */
+/* A tree of the lanes in use, with a bit for each lane. Node n has the children 2n and 2n + 1. */
 struct lane_tree {
     struct lane_node {
-        uint32_t all; /* used in all the rows of this node */
-        uint32_t any; /* used in some of them */
+        uint32_t all; /* lanes that are used in all rows of this node */
+        uint32_t any; /* lanes that are used in some rows of this node */
     } * nodes;
     size_t rows;
 };
@@ -35,10 +35,8 @@ struct drawing {
     struct group *groups;
     size_t count, group_count;
     struct lane_tree tree;
-    uint32_t lanes; /* a bit for each lane */
+    uint32_t lanes; /* the lanes that may be used, with a bit for each */
 };
-
-/* ---- the tree ---- */
 
 static uint32_t arrows_used(const struct lane_tree *t, size_t node, size_t from, size_t to,
                             size_t low, size_t high)
@@ -78,8 +76,6 @@ static uint8_t take_lane(struct drawing *d, size_t low, size_t high)
     arrows_use(t, 1, 0, t->rows, low, high, UINT32_C(1) << lane);
     return (uint8_t)lane;
 }
-
-/* ---- arrows and groups ---- */
 
 static size_t low_of(const struct arrow *a) { return a->from < a->to ? a->from : a->to; }
 static size_t high_of(const struct arrow *a) { return a->from < a->to ? a->to : a->from; }
@@ -138,14 +134,15 @@ static void arrows_group(struct drawing *d)
     }
 }
 
-/* Finds a lane for a group. A group that fits nowhere is split, because its short arrows may still find a place. */
+/* Finds a lane for a group. A group that fits nowhere is split, because its short arrows may
+ * still fit. */
 static void arrows_place(struct drawing *d, const struct group *g)
 {
     uint8_t lane = take_lane(d, g->low, g->high);
     for (size_t i = g->first; i < g->first + g->count; i++) {
         struct arrow *a = &d->arrows[i];
         if (!arrows_shown(d, a->from))
-            continue; /* this arrow was sorted among the others, since it has their target */
+            continue; /* This arrow was sorted among the others, because it has their target. */
         a->lane =
             lane == PENTA_ARROW_STUB && g->count > 1 ? take_lane(d, low_of(a), high_of(a)) : lane;
     }

@@ -13,11 +13,9 @@
 #include "penta/analysis/profile_struct.h"
 #include "penta/debug.h"
 
-/* ---- lines ---- */
-
 struct line {
     penta_bytes file;
-    uint64_t line, count; /* count: how often the instruction of the line ran that ran most often */
+    uint64_t line, count; /* `count` is how often the most frequent instruction of the line ran. */
 };
 
 struct lines {
@@ -68,9 +66,7 @@ static bool lines_read(const penta_profile *p, struct lines *l, penta_error *err
     return !err->code;
 }
 
-/* ---- the table ---- */
-
-struct part { /* how much code there is, and how much of it ran */
+struct part { /* How much code a part has, and how much of it ran. */
     uint64_t all, run;
 };
 
@@ -208,8 +204,6 @@ bool penta_profile_coverage(const penta_profile *p, const penta_option *options,
     return writer_give(&w, ok, out, err);
 }
 
-/* ---- lcov ---- */
-
 static void lcov_functions(const penta_profile *p, penta_bytes file, struct writer *w)
 {
     const struct code_map *m = p->structure.map;
@@ -246,8 +240,6 @@ bool penta_profile_lcov(const penta_profile *p, penta_buffer *out, penta_error *
     free(l.items);
     return writer_give(&w, ok, out, err);
 }
-
-/* ---- counts as a text ---- */
 
 static uint32_t program_sum(const penta_profile *p)
 {

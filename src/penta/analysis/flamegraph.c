@@ -11,7 +11,7 @@ enum { WIDTH = 1200, ROW = 18, TOP = 56, CHARACTER = 7, DEEPEST = 200, LEAST_SHA
 
 struct flame {
     const penta_profile *p;
-    uint64_t *sums; /* for each path, with all paths below it */
+    uint64_t *sums; /* the sum of each path and all paths below it */
     uint64_t all;
     size_t *first, *next; /* the children of each path, as a list */
     const char *unit;
@@ -74,8 +74,8 @@ static void flamegraph_draw(struct flame *f, size_t path, double x, unsigned row
     }
 }
 
-/* The script that zooms: the frame that was clicked becomes as wide as the picture, and the frames below and above it
- * follow. */
+/* The script zooms: the frame that was clicked becomes as wide as the picture, and the frames
+ * below and above it follow. */
 static const char script[] =
     "<script><![CDATA[\n"
     "(function(){var W=1200,C=7,s=document.documentElement,"

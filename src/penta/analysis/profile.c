@@ -1,4 +1,5 @@
-/* Profiles: takes what an engine counted into an object that outlives the machine, and prints call paths as lines. */
+/* Implements profiles: copies what an engine counted into an object that outlives the machine,
+ * and prints call paths as lines. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,12 +37,10 @@ void session_count_free(struct penta_session *s)
     s->code_map = NULL;
 }
 
-/* ---- taking it ---- */
-
 struct taking {
     penta_profile *p;
     const struct counts *counts;
-    /* For each stretch what it costs to run once; NULL when costs were measured. */
+    /* The cost of running each stretch once; NULL when costs were measured. */
     const uint64_t *cost_of;
     penta_error *err;
 };
@@ -66,8 +65,8 @@ static void take_costs(const struct taking *t, const struct count_path *path)
     }
 }
 
-/* Takes a path and the paths below it. A path in which nothing ran, such as a start that was never used, is left
- * out. */
+/* Copies a path and the paths below it. A path in which nothing ran, such as a start that was
+ * never used, is left out. */
 static void take_path(struct taking *t, const struct count_path *path, size_t parent)
 {
     penta_profile *p = t->p;
@@ -141,7 +140,7 @@ static void add_path(penta_profile *p, penta_path path, penta_error *err)
         p->paths[p->path_count++] = path;
 }
 
-/* Takes samples. Those that belong to no path are put into a path without a function. */
+/* Copies samples. Those that belong to no path are put into a path without a function. */
 static void take_samples(penta_profile *p, const struct samples *s, penta_error *err)
 {
     p->sampled = true;
@@ -184,8 +183,6 @@ void penta_profile_free(penta_profile *p)
     free(p->paths);
     free(p);
 }
-
-/* ---- adding ---- */
 
 static size_t same_path(penta_profile *p, size_t parent, const penta_path *wanted, penta_error *err)
 {
@@ -231,8 +228,6 @@ bool penta_profile_add(penta_profile *p, const penta_profile *other, penta_error
     add_up(p);
     return !err->code;
 }
-
-/* ---- reading ---- */
 
 const penta_structure *penta_profile_structure(const penta_profile *p) { return &p->structure; }
 const char *penta_profile_unit(const penta_profile *p) { return profile_unit(p); }
@@ -294,8 +289,6 @@ uint64_t *profile_inclusive(const penta_profile *p, bool by_cost)
     }
     return sums;
 }
-
-/* ---- folded ---- */
 
 /* Writes a name for folded lines, in which a semicolon separates functions and a space precedes the number. */
 static void folded_name(struct writer *w, const char *name)

@@ -14,11 +14,11 @@ enum by { BY_FUNCTION, BY_BLOCK, BY_LINE, BY_INSTRUCTION };
 static const char *const by_names[] = {"function", "block", "line", "instruction", NULL};
 
 struct row {
-    uint64_t from, to; /* pcs; for a line the first of its instructions */
+    uint64_t from, to; /* the pcs of the row; for a line those of its first instructions */
     uint64_t count, cost;
-    uint64_t total, total_cost, calls; /* for functions: with everything that they call */
+    uint64_t total, total_cost, calls; /* for functions, these include everything that they call */
     size_t function;
-    penta_bytes file; /* for lines */
+    penta_bytes file; /* the file, for lines */
     uint64_t line;
 };
 
@@ -38,8 +38,6 @@ static struct row *profile_table_add(struct table *t)
     t->rows[t->count] = (struct row){0};
     return &t->rows[t->count++];
 }
-
-/* ---- rows ---- */
 
 /* Adds up totals. They count a function once for each path, however often it is in that path. */
 static bool add_totals(struct table *t)
@@ -110,7 +108,8 @@ static int by_line(const void *a, const void *b)
     return order ? order : (x->from > y->from) - (x->from < y->from);
 }
 
-/* Makes the rows of source lines. The instructions of a line may lie in several places; they become one row. */
+/* Makes the rows of source lines. The instructions of a line may be in several places; they
+ * become one row. */
 static bool rows_of_lines(struct table *t)
 {
     penta_lines(t->map->module, add_line, t);
@@ -152,8 +151,6 @@ static void drop_unused(struct table *t)
     if (n) qsort(t->rows, n, sizeof *t->rows, t->by_cost ? by_cost : by_count);
 }
 
-/* ---- text and JSON ---- */
-
 static void row_name(const struct table *t, const struct row *r, struct writer *w)
 {
     const penta_function *f = &t->map->functions[r->function];
@@ -178,7 +175,7 @@ static double row_share(const struct table *t, const struct row *r)
 {
     uint64_t weight = t->by_cost ? r->cost : r->count;
     if (t->by == BY_BLOCK && !t->by_cost &&
-        !t->p->sampled) { /* how many instructions the block executed */
+        !t->p->sampled) { /* This is how many instructions the block executed. */
         size_t block = t->map->insns[code_map_find(t->map, r->from)].block;
         weight *= t->map->blocks[block].instructions;
     }

@@ -1,5 +1,6 @@
-/* Takes samples of compiled code with a timer of the thread's processor time and a signal. The handler adds up what
- * it finds in memory that was allocated before. Relies on POSIX timers and on engine->sample. */
+/* Takes samples of compiled code with a timer of the thread's processor time and a signal. The
+ * handler counts what it finds in memory that was allocated before. Relies on POSIX timers and
+ * on engine->sample. */
 #include "penta/analysis/samples.h"
 #include <stdlib.h>
 #include "penta/profile.h"
@@ -8,9 +9,8 @@
 enum { PATHS_MAX = 1 << 16, DEPTH_MAX = 256 };
 #define NONE UINT32_MAX
 
-/* ---- adding up ---- */
-
-/* Makes the memory for samples. Most of it is never touched, so that the system gives no pages for it. */
+/* Makes the memory for samples. Most of it is never touched, so the system gives no pages for
+ * it. */
 static struct samples *samples_new(const struct code_map *map, penta_error *err)
 {
     struct samples *s = calloc(1, sizeof *s);
@@ -34,7 +34,7 @@ void samples_free(struct samples *s)
     free(s);
 }
 
-/* Finds or makes the path. Returns NONE when there are too many paths. */
+/* Finds or makes a path. Returns NONE when there are too many paths. */
 static uint32_t find_path(struct samples *s, uint32_t parent, uint32_t function)
 {
     uint32_t *first = parent == NONE ? &s->top : &s->paths[parent].child;
@@ -70,8 +70,6 @@ static void samples_add(struct samples *s, const uint64_t *pcs, size_t count)
     else
         s->unplaced++;
 }
-
-/* ---- taking them ---- */
 
 bool penta_session_sample(penta_session *s, penta_error *err)
 {

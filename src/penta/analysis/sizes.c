@@ -42,13 +42,11 @@ static void sizes_field(void *user, const penta_field *f)
     if (f->size) sizes_tell(user, PENTA_SIZE_SECTION, f->name, f->size);
 }
 
-/* ---- data ---- */
-
 struct data {
     struct object {
         uint64_t from, to;
         char *name; /* NULL for a range of data */
-    } * items;      /* in the order of addresses; a range stands before the objects in it */
+    } * items;      /* in the order of addresses; a range comes before the objects in it */
     size_t count, capacity;
     penta_error *err;
 };

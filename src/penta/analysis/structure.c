@@ -1,4 +1,4 @@
-/* Blocks, edges, functions and calls of a module from its code map, as arrays and as JSON. */
+/* Gives blocks, edges, functions and calls of a module from its code map, as arrays and as JSON. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,8 +63,6 @@ bool penta_structure_named(const penta_structure *s, const char *text, size_t *f
            error_at(err, BASE_NAME_UNKNOWN, 0, "no instruction is at %" PRIu64, pc);
 }
 
-/* ---- edges and calls ---- */
-
 static const struct code_insn *last_of(const struct code_map *m, const penta_block *b)
 {
     return &m->insns[code_map_find(m, b->last)];
@@ -98,8 +96,6 @@ void penta_structure_calls(const penta_structure *s, penta_call_site_report *rep
         if (in->branch.call || site.tail) report(user, &site);
     }
 }
-
-/* ---- JSON ---- */
 
 static void edge_json(void *user, const penta_edge *edge)
 {

@@ -1,4 +1,4 @@
-/* The structs of penta/structure.h. */
+/* Defines the structs of penta/structure.h. */
 #pragma once
 #include "core/structure/code_map.h"
 

@@ -1,4 +1,5 @@
-/* What is in a value of a machine: the children of a node of its tree, and the elements of an array in its memory. */
+/* Lists what is in a value of a machine: the children of a node of its tree, and the elements of
+ * an array in its memory. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,12 +7,10 @@
 #include "core/views/path.h"
 #include "penta/debug.h"
 
-/* ---- the tree ---- */
-
 struct children {
     const char *of;
     struct path path;
-    bool inside, found; /* inside: the walk is in the wanted node */
+    bool inside, found; /* `inside` is set while the walk is in the wanted node. */
     uint64_t at, start, end;
     struct writer text;
     penta_child_report *report;
@@ -96,8 +95,6 @@ bool penta_vm_children(const penta_vm *vm, const char *path, uint64_t start, uin
         return error_at(err, BASE_OPTION_VALUE, 0, "the state has no part '%.60s'", path);
     return ok;
 }
-
-/* ---- arrays ---- */
 
 bool penta_vm_elements(const penta_vm *vm, const penta_variable *array, uint64_t start,
                        uint64_t count, penta_child_report *report, void *user, penta_error *err)

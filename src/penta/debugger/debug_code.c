@@ -28,8 +28,6 @@ penta_flow penta_flow_at(const penta_module *module, uint64_t pc)
     return b.call ? PENTA_FLOW_CALL : b.ret ? PENTA_FLOW_RETURN : PENTA_FLOW_NEXT;
 }
 
-/* ---- lines ---- */
-
 struct line_search {
     uint64_t pc;
     bool found;
@@ -50,8 +48,6 @@ bool penta_line_at(const penta_module *module, uint64_t pc, penta_line *line)
     penta_lines(module, search_line, &s);
     return s.found;
 }
-
-/* ---- from a text to a pc ---- */
 
 struct code_search {
     penta_bytes name; /* a name, or the end of a file's path */
@@ -114,7 +110,7 @@ static void match_name(void *user, const penta_part *part)
     char copy[sizeof s->best] = "";
     bytes_copy(copy, bytes_slice(part->name, 0, sizeof copy - 1));
     suggest_offer(&s->near, copy);
-    if (s->near.best == copy) { /* the candidate's text ends with this call, so it is copied */
+    if (s->near.best == copy) { /* The text of a candidate ends with this call, so it is copied. */
         memcpy(s->best, copy, sizeof copy);
         s->near.best = s->best;
     }
@@ -150,8 +146,6 @@ bool penta_find_code(const penta_module *module, const char *text, uint64_t *pc,
     if (found) *pc = s.pc;
     return found;
 }
-
-/* ---- from a pc to a name ---- */
 
 struct name_search {
     uint64_t pc, from;

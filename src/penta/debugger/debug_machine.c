@@ -1,4 +1,5 @@
-/* Finds what a machine has by name, for debuggers: frames, variables, values of its tree, expressions. */
+/* Finds parts of a machine by name, for debuggers: frames, variables, values of its tree,
+ * expressions. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,8 +22,6 @@ void penta_vm_regions(const penta_vm *vm, penta_region_report *report, void *use
     if (info->regions) info->regions(vm, report, user);
 }
 
-/* ---- values of the tree ---- */
-
 struct value_search {
     const char *wanted;
     struct path path;
@@ -41,7 +40,7 @@ static bool number_of(const penta_field *f, penta_value *v)
     return true;
 }
 
-/* Where the walk is: 0 elsewhere, 1 above the wanted place, 2 at or below it. */
+/* Tells where the walk is: 0 elsewhere, 1 above the wanted place, 2 at or below it. */
 static int debug_machine_place(struct value_search *s, const char *leaf)
 {
     if (s->inside) return 2;
@@ -126,13 +125,11 @@ size_t penta_vm_frames(const penta_vm *vm, penta_frame *frames, size_t max)
     return 1;
 }
 
-/* ---- names ---- */
-
 struct name_search {
     penta_bytes name;
     bool found;
     penta_value *value;
-    penta_variable *variable; /* or NULL */
+    penta_variable *variable; /* gets the variable, unless it is NULL */
 };
 
 /* Keeps the last of several variables with the name, because inner scopes come after outer ones. */
@@ -219,8 +216,6 @@ bool penta_value_text(const penta_value *v, unsigned base, penta_buffer *out)
     }
     return writer_give(&w, true, out, &err);
 }
-
-/* ---- setting ---- */
 
 static bool debug_machine_poke(penta_vm *vm, uint64_t address, unsigned bytes, uint64_t bits)
 {

@@ -1,5 +1,5 @@
-/* The debugger: runs forward with watches and marks, goes back by loading a snapshot and running again, and gives
- * recorded answers of the host on the way. */
+/* Implements the debugger. It runs forward with watches and marks, goes back by loading a
+ * snapshot and running again, and gives recorded answers of the host on the way. */
 #include "penta/debugger/debugger_struct.h"
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "core/snapshot.h"
 #include "penta/record/record_struct.h"
 
-/* Saves the machine. penta_vm_save clears its error, so it gets one of its own, and d->err keeps the first
- * failure. */
+/* Saves the machine. penta_vm_save clears its error, so it gets an error of its own, and d->err
+ * keeps the first failure. */
 static bool debugger_save(struct penta_debugger *d, penta_buffer *out)
 {
     penta_error err;
@@ -24,8 +24,6 @@ static bool debugger_load(struct penta_debugger *d, penta_bytes saved)
 }
 
 static penta_bytes debugger_view(const penta_buffer *b) { return (penta_bytes){b->data, b->size}; }
-
-/* ---- answers of the host ---- */
 
 bool debugger_repeats(penta_debugger *d, struct answer *out)
 {
@@ -50,8 +48,8 @@ void debugger_waits(penta_debugger *d)
     if (!d->before.size) debugger_save(d, &d->before);
 }
 
-/* Saves the machine before a host answers that may change it directly: the difference is recorded with
- * the answer. */
+/* Saves the machine before a host answers, because the host may change the machine directly. The
+ * difference is recorded with the answer. */
 void debugger_asked(penta_debugger *d)
 {
     const struct penta_session *s = d->session;
@@ -75,8 +73,6 @@ void debugger_answered(penta_debugger *d)
     penta_buffer_free(&d->before);
 }
 
-/* ---- the debugger ---- */
-
 penta_debugger *penta_debugger_new(penta_session *session, penta_error *err)
 {
     *err = (penta_error){0};
@@ -87,7 +83,8 @@ penta_debugger *penta_debugger_new(penta_session *session, penta_error *err)
     struct penta_debugger *d = zeros_new(sizeof *d, "the debugger", err);
     if (!d) return NULL;
     *d = (struct penta_debugger){.session = session};
-    if (session->steps == UINT64_MAX) session->steps = 0; /* the steps before were not counted */
+    /* The steps before this one were not counted. */
+    if (session->steps == UINT64_MAX) session->steps = 0;
     d->first_call = session->calls;
     session->debugger = d;
     if (snapshots_take(d)) return d;
@@ -120,8 +117,6 @@ void penta_debugger_free(penta_debugger *d)
     free(d);
 }
 
-/* ---- changes that the user of the debugger makes ---- */
-
 /* Forgets what was recorded after this step. */
 static void forget_future(struct penta_debugger *d)
 {
@@ -143,8 +138,7 @@ bool penta_debugger_set(penta_debugger *d, const char *what, const penta_value *
 {
     *err = (penta_error){0};
     struct penta_session *s = d->session;
-    if (s->waits)
-        return vm_set(s->vm, what, value, err); /* the answer that comes next records the change */
+    if (s->waits) return vm_set(s->vm, what, value, err); /* The next answer records the change. */
     struct debugger_edit edit = {.steps = s->steps};
     if (!ARRAY_GROW(d->edits, d->edit_capacity, d->edit_count, err)) return false;
     if (!vm_set(s->vm, what, value, err)) return false;
@@ -154,7 +148,7 @@ bool penta_debugger_set(penta_debugger *d, const char *what, const penta_value *
     return true;
 }
 
-/* The change that was made after exactly `steps` steps, or NULL. */
+/* Returns the change that was made after exactly `steps` steps, or NULL. */
 static const struct debugger_edit *edit_at(const struct penta_debugger *d, uint64_t steps)
 {
     for (size_t i = 0; i < d->edit_count; i++)
@@ -168,8 +162,6 @@ static uint64_t steps_to_edit(const struct penta_debugger *d)
         if (d->edits[i].steps > d->session->steps) return d->edits[i].steps - d->session->steps;
     return UINT64_MAX;
 }
-
-/* ---- forward ---- */
 
 bool debugger_stops_at(struct penta_debugger *d, uint64_t pc)
 {
@@ -188,18 +180,17 @@ uint64_t debugger_pc(const struct penta_debugger *d)
     return stop.pc;
 }
 
-/* Runs at most n instructions. When `watching` is set, it looks at the watches: at each step, or where marks and
- * guards of the machine say that one may be accessed. */
+/* Runs at most n instructions. When `watching` is set, it checks the watches at each step, or
+ * where marks and guards of the machine say that a watched value may be accessed. */
 static void debugger_forward_by(struct penta_debugger *d, uint64_t n, bool watching,
                                 penta_stop *stop)
 {
     struct penta_session *s = d->session;
     uint64_t done = 0;
-    bool here = true; /* a breakpoint at the first instruction is passed over */
+    bool here = true; /* A breakpoint at the first instruction does not stop the run. */
     bool heeding = watching;
     struct watching g = watching ? watching_start(d) : (struct watching){0};
-    bool looking =
-        g.every_step || g.marks; /* whether the run looks at what the next instruction does */
+    bool looking = g.every_step || g.marks; /* The run looks at what the next instruction does. */
     for (;;) {
         uint64_t next = s->steps < d->furthest ? d->furthest : d->next_snapshot;
         uint64_t slice = next > s->steps && !looking ? next - s->steps : 1;
@@ -241,7 +232,7 @@ void penta_debugger_on_interrupt(penta_debugger *d, penta_interrupt_ask *ask, vo
     d->ask_user = user;
 }
 
-/* Reports what went wrong with the history since the last call. */
+/* Reports the error that has made the history incomplete since the last call. */
 bool debugger_whole_history(struct penta_debugger *d, penta_error *err)
 {
     *err = d->err;
@@ -284,7 +275,8 @@ bool debugger_go_to(struct penta_debugger *d, uint64_t step, penta_stop *stop)
         if (stop->kind != PENTA_STOP_FUEL && stop->kind != PENTA_STOP_BREAK) break;
     }
     if (s->steps == step && stop->kind != PENTA_STOP_HOST) {
-        penta_vm_run(s->vm, 0, stop); /* this only asks for the pc of the next instruction */
+        penta_vm_run(s->vm, 0, stop); /* Running 0 steps only asks for the pc of the next
+                                       * instruction. */
         stop->kind = PENTA_STOP_FUEL;
     }
     stop->steps = s->steps - before;
@@ -304,8 +296,6 @@ bool penta_debugger_back(penta_debugger *d, uint64_t n, penta_stop *stop, penta_
     uint64_t at = d->session->steps, start = d->snapshots[0].steps;
     return penta_debugger_goto(d, n < at - start ? at - n : start, stop, err);
 }
-
-/* ---- marks ---- */
 
 bool debugger_has_mark(const struct penta_debugger *d, uint64_t pc)
 {

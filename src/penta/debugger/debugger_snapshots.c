@@ -1,5 +1,6 @@
-/* Decides when the debugger takes snapshots and which ones it keeps. Going back loads one and runs on from there, so
- * more snapshots make it faster; but they must take little time and bounded memory. */
+/* Decides when the debugger takes snapshots and which ones it keeps. Going back loads a snapshot
+ * and runs on from there, so more snapshots make it faster. But snapshots must take little time
+ * and bounded memory. */
 #include <stdlib.h>
 #include <time.h>
 #include "base/array.h"
@@ -9,7 +10,7 @@
 enum { COUNT_MAX = 64, INTERVAL_FIRST = 16, RUN_PER_SAVE = 16 };
 static const size_t bytes_max = (size_t)256 << 20;
 
-/* Processor time in nanoseconds. */
+/* Returns the processor time in nanoseconds. */
 static uint64_t debugger_snapshots_now(void)
 {
     struct timespec t;

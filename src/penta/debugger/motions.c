@@ -1,5 +1,5 @@
-/* The motions of the debugger: over calls and out of them, to a place, and backwards to where a run would have
- * stopped. */
+/* Implements the moves of the debugger: over calls and out of them, to a place, and backwards to
+ * where a run would have stopped. */
 #include <string.h>
 #include "base/bytes.h"
 #include "penta/debugger/debugger_struct.h"
@@ -12,7 +12,7 @@ static void run_to(struct penta_debugger *d, struct debugger_target target, pent
     debugger_sync_mark(d, target.pc);
     debugger_forward(d, d->limit ? d->limit : UINT64_MAX, stop);
     if (stop->kind ==
-        PENTA_STOP_FUEL) { /* otherwise the next run would pass over a break that is here */
+        PENTA_STOP_FUEL) { /* Otherwise the next run would not stop at a break that is here. */
         stop->kind = debugger_stops_at(d, debugger_pc(d)) ? PENTA_STOP_BREAK : PENTA_STOP_INTERRUPT;
         d->unfinished = target;
         d->unfinished.on = stop->kind == PENTA_STOP_INTERRUPT;
@@ -23,7 +23,7 @@ static void run_to(struct penta_debugger *d, struct debugger_target target, pent
     stop->steps = d->session->steps - before;
     if (stop->kind == PENTA_STOP_BREAK && stop->pc == target.pc && !d->stopped_by && !d->hit &&
         !debugger_has_mark(d, target.pc))
-        stop->kind = PENTA_STOP_FUEL; /* the run arrived at the target */
+        stop->kind = PENTA_STOP_FUEL; /* The run arrived at the target. */
 }
 
 void penta_debugger_limit(penta_debugger *d, uint64_t steps) { d->limit = steps; }
@@ -113,9 +113,7 @@ bool penta_debugger_until(penta_debugger *d, uint64_t pc, penta_stop *stop, pent
     return debugger_whole_history(d, err);
 }
 
-/* ---- backwards ---- */
-
-struct moment { /* a place where a run forwards would have stopped */
+struct moment { /* A place where a run forwards would have stopped. */
     bool found;
     uint64_t step;
     unsigned number;
@@ -128,7 +126,7 @@ static void motions_note(struct penta_debugger *d, struct moment *m, const penta
     *m = (struct moment){true, d->session->steps, d->stopped_by, d->hit, *stop};
 }
 
-/* Looks whether the current state is at a mark or a point. */
+/* Checks whether the current state is at a mark or a point. */
 static void look_here(struct penta_debugger *d, struct moment *m)
 {
     penta_stop stop = {.kind = PENTA_STOP_BREAK, .pc = debugger_pc(d)};

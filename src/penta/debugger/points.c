@@ -1,4 +1,4 @@
-/* Points: breakpoints and watches with conditions, counts and messages. */
+/* Implements points: breakpoints and watches with conditions, counts and messages. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
@@ -6,8 +6,8 @@
 #include "penta/debugger/debugger_struct.h"
 
 struct point {
-    penta_point info;    /* its strings belong to the point */
-    struct watch *watch; /* its watch when the point is one */
+    penta_point info;    /* The strings belong to the point. */
+    struct watch *watch; /* the watch of a point that is a watch, else NULL */
 };
 
 static void point_free(struct point *p)
@@ -49,8 +49,6 @@ struct watch *points_watch_next(const struct penta_debugger *d, size_t *i)
     return NULL;
 }
 
-/* ---- what a hit does ---- */
-
 static void points_tell(struct penta_debugger *d, const struct point *p, penta_bytes text)
 {
     if (d->log && !d->quiet) d->log(d->log_user, p->info.number, text);
@@ -84,7 +82,7 @@ static void print_log(struct penta_debugger *d, const struct point *p)
     writer_free(&out);
 }
 
-/* Notes that the point was reached. Returns whether the run stops. */
+/* Notes that the point was reached. Tells whether the run stops. */
 static bool points_reached(struct penta_debugger *d, struct point *p)
 {
     penta_value value = {.kind = PENTA_BOOL, .as.u = 1};
@@ -137,8 +135,6 @@ void points_ended(struct penta_debugger *d)
     if (p && p->info.once) penta_debugger_point_remove(d, p->info.number);
 }
 
-/* ---- the list ---- */
-
 static char *points_copy(const char *text, penta_error *err)
 {
     char *out = text ? strdup(text) : NULL;
@@ -166,8 +162,8 @@ static void points_sync(struct penta_debugger *d, const struct point *p)
         debugger_sync_mark(d, p->info.pc);
 }
 
-/* Tells whether an instruction of the program begins at pc. Bytes in the middle of one may also look like an
- * instruction, so this goes by the instructions of the program. */
+/* Tells whether an instruction of the program begins at pc. Bytes in the middle of an
+ * instruction may also look like one, so the instructions of the program decide. */
 static bool insn_begins(const penta_module *module, uint64_t pc)
 {
     const struct driver *driver = module->driver;

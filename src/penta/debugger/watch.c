@@ -9,8 +9,6 @@
 
 enum { MEMORY_MAX = 4096 };
 
-/* ---- values ---- */
-
 static void value_now(const penta_vm *vm, struct watch *w)
 {
     w->now.out.size = 0;
@@ -19,7 +17,7 @@ static void value_now(const penta_vm *vm, struct watch *w)
         penta_error err;
         if (penta_vm_eval(vm, w->what, &value, &err))
             writer_bytes(&w->now, &value.as, sizeof value.as);
-        else /* a local variable that is not in scope did not change */
+        else /* A local variable that is not in scope did not change. */
             writer_bytes(&w->now, w->before.out.data, w->before.out.size);
     } else if (w->path) {
         vm_value(vm, w->path, &w->now);
@@ -92,8 +90,6 @@ bool watches_met(struct penta_debugger *d)
     return d->hit;
 }
 
-/* ---- all watches, those of points included ---- */
-
 struct watch *watch_next(const struct penta_debugger *d, size_t *i)
 {
     if (*i < d->watch_count) return d->watches[(*i)++];
@@ -126,7 +122,7 @@ struct watching watching_start(struct penta_debugger *d)
         if (w->place == WATCH_ANYWHERE) g.every_step = true;
         if (w->place != WATCH_ANYWHERE) g.marks = true;
         if (w->place != WATCH_MEMORY || !heeds) continue;
-        if (g.count == GUARDS_MAX) { /* watches without a guard are looked at after every step */
+        if (g.count == GUARDS_MAX) { /* Watches without a guard are checked after every step. */
             g.every_step = true;
             w->place = WATCH_ANYWHERE;
             continue;
@@ -137,7 +133,7 @@ struct watching watching_start(struct penta_debugger *d)
     return g;
 }
 
-/* Gives the guards to the machine, or takes them away: it has them only while it runs. */
+/* Gives the guards to the machine, or takes them away. The machine has them only while it runs. */
 void watching_arm(struct penta_debugger *d, struct watching *g, bool on)
 {
     penta_vm *vm = d->session->vm;
@@ -160,8 +156,6 @@ void watching_note(struct penta_debugger *d, uint64_t pc)
     for (struct watch *w; (w = watch_next(d, &i));) watch_note(d->session->vm, w, pc);
 }
 
-/* ---- the list ---- */
-
 void watch_free(struct watch *w)
 {
     if (!w) return;
@@ -180,7 +174,7 @@ void watches_free(struct penta_debugger *d)
     free(d->watches);
 }
 
-/* Reads the name of a register that is no number, for which its part of the tree is watched. */
+/* Recognises the name of a register that is no number. Its part of the tree is watched. */
 static bool is_tree_register(const penta_vm *vm, struct watch *w, penta_error *err)
 {
     struct writer path = {0}, value = {0};

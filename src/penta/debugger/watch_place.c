@@ -1,5 +1,6 @@
-/* Finds where the value of a watch is: in a register or variable that instructions name, or in memory. With a known
- * place the machine runs at full speed up to the instructions that may access it. */
+/* Finds where the value of a watch is: in a register or variable that instructions name, or in
+ * memory. When the place is known, the machine runs at full speed up to the instructions that
+ * may access it. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +15,6 @@ void penta_vm_accesses(const penta_vm *vm, uint64_t pc, penta_access_report *rep
     const struct debug_info *info = debug_info_of(vm->module);
     if (info->accesses) info->accesses(vm, pc, report, user);
 }
-
-/* ---- what the text names ---- */
 
 struct variable_search {
     penta_bytes name;
@@ -92,8 +91,6 @@ static bool find_memory(const penta_vm *vm, struct watch *w)
     w->size = m.bytes;
     return true;
 }
-
-/* ---- instructions that may access it ---- */
 
 struct code_walk {
     const penta_vm *vm;
@@ -181,8 +178,6 @@ bool watch_wants(const struct watch *w, uint64_t pc)
     ARRAY_SEARCH(i, 0, w->pc_count, w->pcs[i] >= pc);
     return i < w->pc_count && w->pcs[i] == pc;
 }
-
-/* ---- at run time ---- */
 
 bool watch_in_frame(const penta_vm *vm, const struct watch *w)
 {

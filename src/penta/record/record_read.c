@@ -1,5 +1,5 @@
-/* Reads the record of a run. The first line of JSON says which run it is, one line follows for each call of its host,
- * and the last one is for its end. */
+/* Reads the record of a run. The first line of JSON tells which run it is. Then one line follows
+ * for each call of its host, and the last line is about the end of the run. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 
 struct record_reader {
     penta_record *record;
-    uint64_t line;   /* counted from 1 */
-    uint64_t offset; /* the offset of its first byte */
+    uint64_t line;   /* number of the line, from 1 */
+    uint64_t offset; /* the offset of the first byte of the line */
     penta_error *err;
 };
 
@@ -26,8 +26,6 @@ static bool no_memory(struct record_reader *r)
 {
     return error_at(r->err, BASE_MEMORY, 0, "no memory for the record");
 }
-
-/* ---- members ---- */
 
 /* Reads a number. An absent member leaves the value as it is. */
 static bool read_uint(struct record_reader *r, const struct json_object *v, const char *name,
@@ -114,8 +112,6 @@ static bool only_members(struct record_reader *r, const struct json_object *v,
     return !c.unknown || record_read_wrong(r, "nothing is known of the member", c.unknown);
 }
 
-/* ---- the first line ---- */
-
 static bool read_options(struct record_reader *r, const struct json_object *v)
 {
     penta_record *record = r->record;
@@ -159,8 +155,6 @@ static bool read_first(struct record_reader *r, const struct json_object *v)
            (json_has(v, "state") || record_read_wrong(r, "there is no member", "state")) &&
            read_hex(r, v, "state", &record->state);
 }
-
-/* ---- calls ---- */
 
 static bool read_writes(struct record_reader *r, const struct json_object *v, penta_buffer *out)
 {
@@ -232,8 +226,6 @@ static bool read_call(struct record_reader *r, const struct json_object *v)
     return number <= UINT32_MAX || record_read_wrong(r, "this is no number of a call:", "call");
 }
 
-/* ---- the last line ---- */
-
 /* Writes a value that was read in the form of the library's own writer. */
 static void write_value(struct json *j, const char *key, const struct json_object *v);
 
@@ -302,8 +294,6 @@ static bool read_last(struct record_reader *r, const struct json_object *v)
     return !w.failed || no_memory(r);
 }
 
-/* ---- lines ---- */
-
 static bool read_line(struct record_reader *r, penta_bytes text)
 {
     penta_error why = {0};
@@ -349,8 +339,6 @@ penta_record *penta_record_new(penta_bytes text, penta_error *err)
     penta_record_free(record);
     return NULL;
 }
-
-/* ---- the record ---- */
 
 void penta_record_free(penta_record *record)
 {

@@ -1,4 +1,4 @@
-/* Repeats a recorded run: a host whose answers come from the record. */
+/* Repeats a recorded run with a host whose answers come from the record. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 struct replay {
     const struct penta_session *session;
     const penta_record *record;
-    bool same_program; /* when false, places and counts of instructions may differ */
+    bool same_program; /* When false, places and counts of instructions may differ. */
 };
 
 static bool is_final(penta_stop_kind kind)
@@ -18,8 +18,6 @@ static bool is_final(penta_stop_kind kind)
 }
 
 static const char *name_of(const char *name) { return name ? name : "unnamed"; }
-
-/* ---- calls ---- */
 
 /* Checks that the program's call is the recorded one. */
 static bool same_call(const struct replay *r, const penta_stop *stop, penta_error *err)
@@ -50,7 +48,8 @@ static bool same_call(const struct replay *r, const penta_stop *stop, penta_erro
     return true;
 }
 
-/* Answers a call after the last recorded one: the recorded run ended by this call, or did not get so far. */
+/* Answers a call after the last recorded one. The recorded run either ended by this call, or
+ * stopped before it. */
 static bool record_replay_beyond(const struct replay *r, const penta_stop *stop, struct answer *out)
 {
     const penta_record *record = r->record;
@@ -95,9 +94,8 @@ static bool replay_answer(void *state, penta_vm *vm, const penta_stop *stop, str
     return out->applied;
 }
 
-/* ---- the end ---- */
-
-/* A run that was stopped from outside can be longer or shorter than the recorded one. */
+/* Checks that the run ends as the recorded one. A run that was stopped from outside can be
+ * longer or shorter than the recorded one. */
 static bool same_end(const struct replay *r, const penta_stop *stop, penta_error *err)
 {
     const penta_record *record = r->record;
@@ -137,8 +135,6 @@ static bool replay_finish(void *state, penta_vm *vm, const penta_stop *stop, str
 }
 
 static const struct host replay_host = {.answer = replay_answer, .close = free};
-
-/* ---- the session ---- */
 
 /* Brings the machine into the state in which the record began. */
 static bool record_replay_begin(struct penta_session *s, const penta_record *record,

@@ -11,7 +11,8 @@ struct recorder {
     penta_piece *take;
     void *user;
     penta_buffer before; /* the machine at the call that is being answered, or empty */
-    char *name;          /* the name of that call, which the machine does not know afterwards */
+    char *name;          /* the name of the call that is being answered, because the machine does
+                          * not know it afterwards */
 };
 
 const char *const record_ends[] = {"goes on", "ends", "traps", "unpaid", NULL};
@@ -25,8 +26,6 @@ void recorder_free(struct recorder *r)
     free(r->name);
     free(r);
 }
-
-/* ---- lines ---- */
 
 static bool is_text(penta_bytes bytes)
 {
@@ -109,8 +108,6 @@ bool penta_session_record(penta_session *s, const penta_option *options, size_t 
     s->recorder = NULL;
     return false;
 }
-
-/* ---- calls ---- */
 
 void recorder_waits(struct penta_session *s)
 {

@@ -11,24 +11,23 @@ struct code {
     struct report *r;
     const penta_structure *structure;
     const struct code_map *map;
-    size_t rows;       /* how many instructions are shown */
-    uint64_t *offsets; /* the offset of each in the file; UINT64_MAX when unknown */
-    uint64_t placed;   /* all offsets before this one are known */
+    size_t rows;       /* number of instructions that are shown */
+    uint64_t *offsets; /* the offset of each instruction in the file; UINT64_MAX when unknown */
+    uint64_t placed;   /* All offsets before this row are known. */
     struct name {
         size_t row;
         char *text;
     } * names;
     size_t name_count, name_capacity;
     struct call {
-        size_t caller, callee; /* SIZE_MAX when a value decides */
+        size_t caller, callee; /* functions by their number; SIZE_MAX when a value decides */
     } * calls;
     size_t call_count, call_capacity;
 };
 
-/* ---- where instructions are in the file ---- */
-
-/* Instructions that follow each other without a gap in the code do so in the file, too. So one place gives the places
- * of all of them. Asking for each would take long, since some formats search from the start of the code. */
+/* Finds the offsets of a run of instructions. Instructions that follow each other without a gap
+ * in the code do so in the file, too, so one place gives the places of all. Asking for each
+ * would take long, since some formats search from the start of the code. */
 static void place_run(struct code *c, uint64_t offset, size_t row)
 {
     const struct code_insn *in = c->map->insns;
@@ -77,8 +76,6 @@ static void find_offsets(struct code *c)
     penta_describe(c->r->in->module, &visitor);
 }
 
-/* ---- rows ---- */
-
 static void code_rows(struct code *c)
 {
     struct json *j = c->r->json;
@@ -115,8 +112,6 @@ static void code_counts(struct code *c)
     for (size_t i = 0; i < c->rows; i++) json_uint(c->r->json, NULL, p->counts[i]);
     json_end(c->r->json);
 }
-
-/* ---- names ---- */
 
 static void take_name(void *user, const penta_part *part)
 {
@@ -156,8 +151,6 @@ static void code_names(struct code *c)
     json_end(j);
 }
 
-/* ---- arrows: four numbers each ---- */
-
 static void code_arrow(void *user, const penta_arrow *a)
 {
     struct code *c = user;
@@ -176,8 +169,6 @@ static void code_arrows(struct code *c)
     if (c->rows) penta_structure_arrows(c->structure, 0, last, 8, code_arrow, c, c->r->err);
     json_end(c->r->json);
 }
-
-/* ---- functions and calls ---- */
 
 static void code_functions(struct code *c)
 {
@@ -211,7 +202,7 @@ static int call_order(const void *a, const void *b)
     return (x->callee > y->callee) - (x->callee < y->callee);
 }
 
-/* Writes the calls: caller, callee (-1 when a value decides) and how many such calls there are. */
+/* Writes the calls: caller, callee (-1 when a value decides) and how many such calls exist. */
 static void code_calls(struct code *c)
 {
     struct json *j = c->r->json;
@@ -248,7 +239,7 @@ static void code_write(struct code *c)
     json_end(c->r->json);
 }
 
-/* Writes nothing for a file that is damaged or has no code. */
+/* Writes the code into the report, or nothing for a file that is damaged or has no code. */
 void report_code(struct report *r)
 {
     penta_error none = {0};

@@ -35,8 +35,6 @@ static void left_out(struct report *r)
     json_end(r->json);
 }
 
-/* ---- facts ---- */
-
 static void data_overview(struct report *r, const char *title)
 {
     const penta_module *module = r->in->module;
@@ -76,8 +74,6 @@ static void data_bytes(struct report *r)
         report_left_out(r, "bytes after the first %zu of %zu", shown.size, file.size);
 }
 
-/* ---- sizes ---- */
-
 static void size_row(void *user, const penta_size *size)
 {
     struct report *r = user;
@@ -95,9 +91,7 @@ static void put_sizes(struct report *r)
     json_end(r->json);
 }
 
-/* ---- what was measured ---- */
-
-/* Checks folded lines: each is a path and a count, such as "outer;inner 12". */
+/* Checks folded lines. Each is a path and a count, such as "outer;inner 12". */
 static bool check_folded(penta_bytes text, penta_error *err)
 {
     for (size_t at = 0; at < text.size;) {
@@ -127,14 +121,14 @@ static bool data_folded(struct report *r)
     return true;
 }
 
-/* Writes what a profile or samples measured. False with an error. */
+/* Writes what a profile or samples measured. Returns false with an error. */
 static bool put_measured(struct report *r)
 {
     const penta_profile *p = r->in->profile;
     penta_buffer coverage = {0};
     if (p && p->structure.map->module != r->in->module)
         return error_at(r->err, BASE_STATE, 0, "the profile is of another program");
-    if (p && !p->sampled) { /* since samples do not say what never ran */
+    if (p && !p->sampled) { /* Samples do not tell what never ran. */
         penta_option json = {"json", "1"};
         if (penta_profile_coverage(p, &json, 1, &coverage, r->err))
             json_raw(r->json, "coverage", (penta_bytes){coverage.data, coverage.size});

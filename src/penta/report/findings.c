@@ -36,7 +36,7 @@ static void findings_take(void *user, const penta_error *e)
 {
     struct found *f = user;
     if (e->code == BASE_MEMORY && !f->err->code)
-        *f->err = *e; /* the checks failed; this is no finding about the file */
+        *f->err = *e; /* The checks themselves failed, so this is no finding about the file. */
     if (ARRAY_GROW(f->items, f->capacity, f->count, f->err)) f->items[f->count++] = *e;
 }
 

@@ -1,5 +1,6 @@
-/* Writes source lines into a report, when the file has a table of them: [row, line] for each row at which another
- * line begins, and [row, line, file] when that line is in another file than the line before. */
+/* Writes source lines into a report, if the file has a table of them. [row, line] stands for
+ * each row at which another line begins, and [row, line, file] when that line is in another file
+ * than the line before. */
 #include <stdlib.h>
 #include "base/array.h"
 #include "base/bytes.h"

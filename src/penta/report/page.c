@@ -7,7 +7,7 @@
 #include "penta/analysis/markup.h"
 #include "penta/report/data.h"
 
-/* Files of the folder page, written into C by cmake/embed.cmake. */
+/* The build writes the files of the folder `page` into C (cmake/embed.cmake). */
 extern const uint8_t report_html[], report_style[], report_script[];
 extern const size_t report_html_size, report_style_size, report_script_size;
 extern const uint8_t report_style_sha256[32], report_script_sha256[32];
@@ -30,7 +30,7 @@ static void plain_json(struct writer *w, penta_bytes json)
     for (size_t n; json.size; json = bytes_slice(json, n, json.size)) {
         uint32_t point = 0;
         n = utf8_next(json, &point);
-        if (!n) n = 1; /* bytes that are no UTF-8, which the JSON writer never writes */
+        if (!n) n = 1; /* These bytes are no UTF-8, which the JSON writer never writes. */
         if (point >= 0x10000 && is_deceptive(point))
             writer_print(w, "\\u%04x\\u%04x", 0xd7c0 + (point >> 10), 0xdc00 + (point & 0x3ff));
         else if (point == '<' || is_deceptive(point))

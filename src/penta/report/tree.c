@@ -10,7 +10,7 @@ enum { DEPTH = 100, VALUE_BYTES = 64 };
 struct walk {
     struct report *r;
     struct level {
-        uint64_t children, left, from, to; /* left: how many are left out of the page */
+        uint64_t children, left, from, to; /* `left` is how many children are not in the page. */
     } at[DEPTH + 1];
     unsigned depth;
     uint64_t nodes, left;
