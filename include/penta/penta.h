@@ -371,6 +371,11 @@ PENTA_API bool penta_unseal(const penta_module *module, const penta_option *opti
 
 /* One instruction as text, without a newline. False: none is there, and out is as before. */
 PENTA_API bool penta_print_at(const penta_module *module, uint64_t pc, penta_buffer *out);
+/* The instructions as a list of objects with pc, offset, bytes, text, mnemonic, operands, and where there are such, target,
+ * label, aliases, gas of the block that starts there, file and line. offset and bytes are left out where the file has the
+ * code only encoded. Options: function NAME, range A..B, select PATH, and those of penta_print, which change only gas. */
+PENTA_API bool penta_code_json(const penta_module *module, const penta_option *options,
+                               size_t count, penta_buffer *out, penta_error *err);
 /* The place after the instruction at pc, in the order of the code; false: none is at pc, and *next is
  * pc. */
 PENTA_API bool penta_next_pc(const penta_module *module, uint64_t pc, uint64_t *next);

@@ -63,6 +63,12 @@ uint64_t cli_number(const struct cli *c, enum option option, uint64_t missing)
     return c->value[option] ? value_number(c->value[option]) : missing;
 }
 
+int cli_schema(const struct cli *c)
+{
+    bool has_two = tool_options[OPT_SCHEMA].commands >> c->command & 1;
+    return has_two && !cli_is(c, OPT_SCHEMA, "1") ? 2 : 1;
+}
+
 double cli_seconds(const struct cli *c, enum option option, double missing)
 {
     return c->value[option] ? strtod(c->value[option], NULL) : missing;
@@ -243,8 +249,8 @@ static void open_output(struct cli *c)
     if (!c->out_is_file && !c->captured) c->out.sink = terminal_text;
     if (!c->value[OPT_JSON]) return;
     char schema[40];
-    snprintf(schema, sizeof schema, "penta.%s%s/1", commands[c->command].name,
-             lists_files(c) ? "-list" : "");
+    snprintf(schema, sizeof schema, "penta.%s%s/%d", commands[c->command].name,
+             lists_files(c) ? "-list" : "", cli_schema(c));
     c->json.out = &c->out;
     json_object(&c->json, NULL);
     json_text(&c->json, "schema", schema);

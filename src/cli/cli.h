@@ -155,6 +155,8 @@ void cli_usage(struct cli *c, const char *note, const char *format, ...)
 int cli_exit_of(uint32_t code);
 /* These functions return values of the tool's options, which the parser has checked. */
 uint64_t cli_number(const struct cli *c, enum option option, uint64_t missing);
+/* The number of the schema of the document that the command writes. */
+int cli_schema(const struct cli *c);
 double cli_seconds(const struct cli *c, enum option option, double missing);
 bool cli_is(const struct cli *c, enum option option, const char *word);
 /* These functions write the result of a command. With -o it is written to that file, and a

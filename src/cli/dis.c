@@ -71,13 +71,46 @@ static bool dis_print(struct cli *c, const penta_module *module, struct writer *
     return ok;
 }
 
-/* Disassembles a file. The text is shown while it is printed. Only a document needs it as a
- * whole, and a file, which is written all at once. */
+/* Writes the document of schema 2. A file that -o names gets the text. */
+static void dis_instructions(struct cli *c, const struct input *in)
+{
+    penta_error err = {0};
+    penta_buffer list = {0};
+    size_t count = 0;
+    const char *parts[] = {c->value[OPT_FUNCTION], c->value[OPT_RANGE], c->value[OPT_SELECT]};
+    static const char *const keys[] = {"function", "range", "select"};
+    penta_option *options = options_for(c, penta_module_format(in->module), OPTION_PRINT, &count);
+    penta_option *more = realloc(options, (count + 3) * sizeof *more);
+    if (more) options = more;
+    for (int i = 0; more && i < 3; i++)
+        if (parts[i]) options[count++] = (penta_option){keys[i], parts[i]};
+    if (!more)
+        error_at(&err, BASE_MEMORY, 0, "no memory for the options");
+    else if (c->value[OPT_ARROWS])
+        error_at(&err, BASE_OPTION, 0, "--arrows is for text: with --json it needs --schema 1");
+    if (!err.code && penta_code_json(in->module, options, count, &list, &err))
+        json_raw(&c->json, "instructions", (penta_bytes){list.data, list.size});
+    else
+        cli_error(c, in->name, &err);
+    penta_buffer_free(&list);
+    free(options);
+}
+
+/* Disassembles a file. The text is shown while it is printed. Only a document needs it as a whole, and a file, which is
+ * written all at once. */
 void command_DIS(struct cli *c)
 {
     struct input in;
     penta_error err = {0};
     if (!input_open(c, c->words[0], &in)) return;
+    bool whole = !penta_module_damage(in.module); /* else printing says why it cannot be shown */
+    if (c->value[OPT_JSON] && cli_schema(c) == 2 && !c->out_is_file && whole) {
+        json_text(&c->json, "file", in.name);
+        json_text(&c->json, "format", penta_module_format(in.module));
+        dis_instructions(c, &in);
+        input_close(&in);
+        return;
+    }
     struct listing l = {.c = c, .format = penta_module_format(in.module)};
     struct writer text = {.sink = c->value[OPT_JSON] ? NULL : show_piece, .user = &l};
     bool ok = dis_print(c, in.module, &text, &err);

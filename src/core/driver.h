@@ -50,6 +50,12 @@ struct driver {
     /* Writes one instruction as text without a newline, for traces and messages. Returns false
      * when none is there. */
     bool (*print_at)(const penta_module *module, uint64_t pc, struct writer *out);
+    /* The same with the mnemonic first, and operands after commas. NULL when print_at writes that. */
+    bool (*print_mnemonic_at)(const penta_module *module, uint64_t pc, struct writer *out);
+    /* What the block that starts at pc costs, by the options of printing, which have been checked. False when none starts
+     * there. NULL: there is no gas. */
+    bool (*gas_at)(const penta_module *module, uint64_t pc, const penta_option *options,
+                   size_t count, uint64_t *gas);
     /* Reports the code and everything in it that has a name, in any order. */
     void (*parts)(const penta_module *module, penta_part_report *report, void *user);
     /* Reports the data of the file in any order: ranges of addresses, without names, and the

@@ -10,9 +10,8 @@
 #include "base/options.h"
 #include "base/sanitize.h"
 #include "base/suggest.h"
-#include "core/driver.h"
-#include "core/views/selection.h"
 #include "penta/analysis/arrow_text.h"
+#include "penta/listing.h"
 
 bool penta_print_at(const penta_module *module, uint64_t pc, penta_buffer *out)
 {
@@ -22,8 +21,7 @@ bool penta_print_at(const penta_module *module, uint64_t pc, penta_buffer *out)
     return writer_give(&w, found, out, &err);
 }
 
-/* Returns the pc after an instruction, or UINT64_MAX when the code ends there. */
-static uint64_t next_of(const penta_module *module, uint64_t pc)
+uint64_t listing_next(const penta_module *module, uint64_t pc)
 {
     uint64_t next = module->driver->next_pc(module, pc);
     return next > pc ? next : UINT64_MAX;
@@ -34,7 +32,7 @@ bool penta_next_pc(const penta_module *module, uint64_t pc, uint64_t *next)
     struct writer ignored = {0};
     bool there = module->driver->print_at && module->driver->print_at(module, pc, &ignored);
     writer_free(&ignored);
-    *next = there ? next_of(module, pc) : pc;
+    *next = there ? listing_next(module, pc) : pc;
     return there;
 }
 
@@ -81,26 +79,10 @@ bool penta_parts_json(const penta_module *module, penta_buffer *out, penta_error
     return writer_give(&w, true, out, err);
 }
 
-struct list {
-    penta_part *items; /* in the order of pcs */
-    size_t count, capacity;
-};
-
-struct listing {
-    const penta_module *module;
-    struct list code, functions;
-    uint64_t from, to;         /* the wanted pcs, both included */
-    struct arrow_text *arrows; /* NULL when arrows are not drawn */
-    const struct selection
-        *selection; /* the bytes whose instructions are wanted, or NULL for all */
-    struct writer out;
-    penta_error *err;
-};
-
 static void add_part(void *user, const penta_part *part)
 {
     struct listing *l = user;
-    struct list *list = part->kind == PENTA_PART_CODE ? &l->code : &l->functions;
+    struct listing_parts *list = part->kind == PENTA_PART_CODE ? &l->code : &l->functions;
     if (part->kind == PENTA_PART_EXPORT || part->kind == PENTA_PART_IMPORT) return;
     if (ARRAY_GROW(list->items, list->capacity, list->count, l->err))
         list->items[list->count++] = *part;
@@ -112,7 +94,7 @@ static int by_pc(const void *a, const void *b)
     return (x->from > y->from) - (x->from < y->from);
 }
 
-static void code_sort(struct list *list)
+static void code_sort(struct listing_parts *list)
 {
     if (list->count) qsort(list->items, list->count, sizeof *list->items, by_pc);
 }
@@ -185,7 +167,7 @@ static bool read_range(struct listing *l, const char *text)
 
 static void print_names(struct listing *l, uint64_t pc)
 {
-    const struct list *f = &l->functions;
+    const struct listing_parts *f = &l->functions;
     size_t i;
     ARRAY_SEARCH(i, 0, f->count, f->items[i].from >= pc);
     for (; i < f->count && f->items[i].from == pc; i++) {
@@ -209,14 +191,25 @@ static void print_row(struct listing *l, uint64_t pc, struct writer *insn)
     writer_char(&l->out, '\n');
 }
 
-/* Tells whether a byte of the instruction is selected. */
-static bool insn_selected(const struct listing *l, uint64_t pc, uint64_t next)
+bool listing_has(const struct listing *l, uint64_t pc, uint64_t next)
 {
     const struct driver *d = l->module->driver;
     uint64_t offset, size = d->insn_bytes ? d->insn_bytes : next == UINT64_MAX ? 1 : next - pc;
-    if (!l->selection) return true;
+    if (pc < l->from || pc > l->to) return false;
+    if (!l->select) return true;
     return d->offset_of && d->offset_of(l->module, pc, &offset) &&
-           selection_holds(l->selection, offset, size);
+           selection_holds(&l->selection, offset, size);
+}
+
+bool listing_complete(const struct listing *l, size_t rows, const penta_option *options,
+                      size_t count)
+{
+    const char *range = option_text(options, count, "range");
+    if (rows || !(range || l->select)) return true;
+    if (range)
+        return error_at(l->err, BASE_OPTION_VALUE, 0, "no instruction is in range %.40s", range);
+    error_at(l->err, BASE_OPTION_VALUE, 0, "'%.60s' selects no instruction", l->select);
+    return error_note(l->err, "instructions that are stored encoded cannot be selected");
 }
 
 /* Prints a part of the code. It steps from the start of the code on, since instructions may have any length. */
@@ -225,8 +218,8 @@ static void print_part(struct listing *l, const penta_part *code)
     struct writer insn = {0};
     uint64_t next;
     for (uint64_t pc = code->from; pc < code->to && pc <= l->to; pc = next) {
-        next = next_of(l->module, pc);
-        if (pc >= l->from && insn_selected(l, pc, next)) print_row(l, pc, &insn);
+        next = listing_next(l->module, pc);
+        if (listing_has(l, pc, next)) print_row(l, pc, &insn);
         /* An instruction that can be printed has a next pc, unless memory ran out. */
         if (next == UINT64_MAX && l->module->driver->print_at(l->module, pc, &insn))
             l->out.failed = true;
@@ -242,18 +235,16 @@ static const penta_option_info code_options[] = {
     OPTION_ROW("select", TEXT("PATH"), OPTION_PRINT, ""),
     {.key = NULL}};
 
-bool penta_print_code(const penta_module *module, const penta_option *options, size_t count,
-                      penta_buffer *out, penta_error *err)
+bool listing_open(struct listing *l, const penta_module *module, const penta_option *options,
+                  size_t count, penta_error *err)
 {
-    *err = (penta_error){0};
     const struct driver *driver = module->driver;
     const char *function = option_text(options, count, "function");
     const char *range = option_text(options, count, "range");
-    const char *arrows = option_text(options, count, "arrows");
-    const char *select = option_text(options, count, "select");
-    struct selection selection = {0};
-    struct listing l = {.module = module, .to = UINT64_MAX, .err = err};
-    if (!options_check(options, count, code_options, OPTION_PRINT, err)) return false;
+    *l = (struct listing){.module = module,
+                          .to = UINT64_MAX,
+                          .select = option_text(options, count, "select"),
+                          .err = err};
     if (function && range)
         return error_at(err, BASE_OPTION, 0, "either option 'function' or option 'range'");
     if (!driver->parts || !driver->print_at)
@@ -263,29 +254,36 @@ bool penta_print_code(const penta_module *module, const penta_option *options, s
         *err = module->damage;
         return false;
     }
-    driver->parts(module, add_part, &l);
-    code_sort(&l.code);
-    code_sort(&l.functions);
-    bool ok = !err->code && (!function || find_function(&l, function)) &&
-              (!range || read_range(&l, range));
+    driver->parts(module, add_part, l);
+    code_sort(&l->code);
+    code_sort(&l->functions);
+    return !err->code && (!function || find_function(l, function)) &&
+           (!range || read_range(l, range)) &&
+           (!l->select || selection_read(&l->selection, module, l->select, err));
+}
+
+void listing_close(struct listing *l)
+{
+    selection_free(&l->selection);
+    free(l->code.items);
+    free(l->functions.items);
+}
+
+bool penta_print_code(const penta_module *module, const penta_option *options, size_t count,
+                      penta_buffer *out, penta_error *err)
+{
+    *err = (penta_error){0};
+    const char *arrows = option_text(options, count, "arrows");
+    struct listing l;
+    if (!options_check(options, count, code_options, OPTION_PRINT, err)) return false;
+    bool ok = listing_open(&l, module, options, count, err);
     if (ok && arrows) {
         l.arrows = arrow_text_new(module, l.from, l.to, !strcmp(arrows, "utf8"), err);
         ok = l.arrows != NULL;
     }
-    if (ok && select) {
-        l.selection = &selection;
-        ok = selection_read(&selection, module, select, err);
-    }
     for (size_t i = 0; ok && i < l.code.count; i++) print_part(&l, &l.code.items[i]);
-    if (ok && range && !l.out.out.size)
-        ok = error_at(err, BASE_OPTION_VALUE, 0, "no instruction is in range %.40s", range);
-    if (ok && select && !l.out.out.size) {
-        ok = error_at(err, BASE_OPTION_VALUE, 0, "'%.60s' selects no instruction", select);
-        error_note(err, "instructions that are stored encoded cannot be selected");
-    }
-    selection_free(&selection);
+    ok = ok && listing_complete(&l, l.out.out.size, options, count);
     arrow_text_free(l.arrows);
-    free(l.code.items);
-    free(l.functions.items);
+    listing_close(&l);
     return writer_give(&l.out, ok, out, err);
 }

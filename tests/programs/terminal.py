@@ -250,7 +250,7 @@ def test_parts_of_a_listing_are_asked_for_rightly():
         exits(2, "dis", binary, "--range", "0..1", "--function", "go")
     check(b"did you mean 'go'" in exits(2, "dis", "p.bin", "--function", "gp").stderr, "a suggestion")
     exits(2, "dis", "p.bin", "--function", "go", "--style", "flat")
-    text = json.loads(exits(0, "dis", "p.bin", "--function", "go", "--json").stdout)["text"]
+    text = json.loads(exits(0, "dis", "p.bin", "--function", "go", "--json", "--schema", "1").stdout)["text"]
     check(text.startswith("go:\n     0  a0 = a0 + 0x7\n"), text)
 
 

@@ -234,6 +234,14 @@ class Module:
         out = Filled()
         return _text(out.take()) if lib.penta_print_at(self._handle, word(pc, "a pc"), out.ref) else None
 
+    def instructions(self, function: Optional[str] = None, range: Optional[str] = None,  # noqa: A002
+                     select: Optional[str] = None, **print_options: OptionValue) -> List[Document]:
+        """Dicts with pc, offset, bytes, text, mnemonic, operands, and where there are such, target, label, aliases, gas,
+        file and line."""
+        out: List[Document] = document(lib.penta_code_json, self._handle,
+                                       *options({"function": function, "range": range, "select": select, **print_options}))
+        return out
+
     def next_pc(self, pc: int) -> Optional[int]:
         out = ctypes.c_uint64()
         return out.value if lib.penta_next_pc(self._handle, word(pc, "a pc"), ctypes.byref(out)) else None

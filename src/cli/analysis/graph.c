@@ -171,25 +171,51 @@ static void write_svg(struct cli *c, const char *path, penta_bytes dot)
     penta_buffer_free(&svg);
 }
 
-static bool graph_draw(struct cli *c, const struct input *in, const penta_structure *s,
-                       struct writer *w)
+/* The function of --cfg; false: an error has been reported. */
+static bool graph_function(struct cli *c, const struct input *in, const penta_structure *s,
+                           size_t *function)
 {
     penta_error err = {0};
-    size_t function;
+    if (!c->value[OPT_CFG] || penta_structure_named(s, c->value[OPT_CFG], function, &err))
+        return true;
+    cli_error(c, in->name, &err);
+    return false;
+}
+
+static bool graph_draw(struct cli *c, const struct input *in, const penta_structure *s,
+                       size_t function, struct writer *w)
+{
     if (!c->value[OPT_CFG]) return graph_calls(w, in->name, s);
-    if (!penta_structure_named(s, c->value[OPT_CFG], &function, &err)) {
-        cli_error(c, in->name, &err);
-        return false;
-    }
     graph_blocks(w, in->module, s, function);
     return true;
+}
+
+static void graph_answer(struct cli *c, const struct input *in, const penta_structure *s)
+{
+    struct writer w = {0};
+    size_t function = 0;
+    const char *path = c->value[OPT_SVG];
+    bool nodes = c->value[OPT_JSON] && cli_schema(c) == 2;
+    if (!graph_function(c, in, s, &function)) return;
+    if (c->value[OPT_JSON]) json_text(&c->json, "file", in->name);
+    if (nodes && c->value[OPT_CFG])
+        graph_blocks_json(&c->json, in->module, s, function);
+    else if (nodes)
+        graph_calls_json(&c->json, s);
+    bool text = path || !nodes || c->out_is_file;
+    bool drawn = text && graph_draw(c, in, s, function, &w);
+    if (drawn && path)
+        write_svg(c, path, writer_view(&w));
+    else if (drawn)
+        cli_text(c, writer_view(&w));
+    c->out.failed |= w.failed || (text && !drawn);
+    writer_free(&w);
 }
 
 void command_GRAPH(struct cli *c)
 {
     struct input in;
     penta_error err = {0};
-    struct writer w = {0};
     const char *path = c->value[OPT_SVG];
     if (!c->value[OPT_CFG] == !c->value[OPT_CALLS]) {
         cli_usage(c, NULL, "either --cfg FUNCTION or --calls");
@@ -197,15 +223,10 @@ void command_GRAPH(struct cli *c)
     }
     if ((path && !output_allowed(c, path)) || !input_open(c, c->words[0], &in)) return;
     penta_structure *s = penta_structure_new(in.module, &err);
-    if (!s) cli_error(c, in.name, &err);
-    if (s && graph_draw(c, &in, s, &w)) {
-        if (c->value[OPT_JSON]) json_text(&c->json, "file", in.name);
-        if (path)
-            write_svg(c, path, writer_view(&w));
-        else
-            cli_text(c, writer_view(&w));
-    }
+    if (s)
+        graph_answer(c, &in, s);
+    else
+        cli_error(c, in.name, &err);
     penta_structure_free(s);
-    writer_free(&w);
     input_close(&in);
 }

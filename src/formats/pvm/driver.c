@@ -75,6 +75,8 @@ const struct driver pvm_driver = {
     .isa = pvm_isa_list,
     .is_register = is_register,
     .assemble = pvm_assemble,
+    .print_mnemonic_at = pvm_print_mnemonic_at,
+    .gas_at = pvm_gas_at,
     .others = (const struct driver_other[]){{OPTION_CONVERT, pvm_convert}, {0}},
     .next_pc = next_pc,
 };

@@ -182,6 +182,9 @@ void pvm_reach_verify(const struct pvm_module *m, const struct pvm_code_bits *bi
 bool pvm_print(const penta_module *module, const penta_option *options, size_t count,
                struct writer *out, penta_error *err);
 bool pvm_print_at(const penta_module *module, uint64_t pc, struct writer *out);
+bool pvm_print_mnemonic_at(const penta_module *module, uint64_t pc, struct writer *out);
+bool pvm_gas_at(const penta_module *module, uint64_t pc, const penta_option *options, size_t count,
+                uint64_t *gas);
 
 /* The functions below are in assemble.c. */
 bool pvm_assemble(struct source *source, const penta_option *options, size_t count,

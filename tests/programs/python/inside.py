@@ -338,6 +338,11 @@ races = device.check("$a = alloc 16\nsize $a == 16\n", 7)
 assert (races.seed, races.count, races.first, races.failure, len(races.calls)) == (7, 0, "", None, 2), races
 assert device.check("alloc 16\nsize 5 == 16\n", 7).failure.offset
 
+rows = penta.assemble("%isa = latest64\n%export \"f\" = @f\n@f:\n a0 = a1 + a2\n jump @f if a0 == 0\n ret\n", "pvm").instructions()
+assert [(row["mnemonic"], row["operands"]) for row in rows[:2]] == [
+    ("add_64", ["a0", "a1", "a2"]), ("branch_eq_imm", ["a0", "0", "0"])], rows
+assert rows[0]["label"] == "f" and rows[0]["gas"] == 2 and rows[1]["target"] == 0 and bytes.fromhex(rows[0]["bytes"])
+
 # ---- what was found, for other programs ----
 import json
 import xml.etree.ElementTree

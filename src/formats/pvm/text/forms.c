@@ -89,37 +89,63 @@ static void print_hex(struct writer *out, uint64_t value, unsigned bits)
         writer_char(out, '0');
 }
 
+/* Prints what a letter of forms.def stands for, or the letter itself. */
+static void print_letter(struct writer *out, char letter, const struct pvm_insn *in, unsigned bits,
+                         const struct pvm_style *style)
+{
+    switch (letter) {
+    case 'A': writer_text(out, pvm_register_names[in->a]); break;
+    case 'B': writer_text(out, pvm_register_names[in->b]); break;
+    case 'D': writer_text(out, pvm_register_names[in->d]); break;
+    case 'G':
+    case 'X': print_hex(out, in->imm1, bits); break;
+    case 'V':
+    case 'Y': print_hex(out, in->imm2, bits); break;
+    case 'H': writer_0x(out, in->imm1); break;
+    case 'P': print_signed(out, (int64_t)in->imm1); break;
+    case 'M': print_signed(out, -(int64_t)in->imm1); break;
+    case 'U': writer_dec(out, (uint32_t)in->imm1); break;
+    case 'W':
+        if (bits == 64) writer_text(out, "i32 ");
+        break;
+    case 'T':
+        if (style->target)
+            style->target(style->user, out, in->target);
+        else
+            writer_dec(out, in->target);
+        break;
+    default: writer_char(out, letter);
+    }
+}
+
 void pvm_form_print(struct writer *out, const struct pvm_insn *in, enum pvm_isa isa,
                     const struct pvm_style *style)
 {
     unsigned bits = pvm_isas[isa].bits, row = last_form[in->op];
     while (row && forms[row - 1].op == in->op) row--;
     while (!forms_holds(forms[row].when, in, bits, style->upstream)) row++;
-    const char *text = forms[row].text;
-    for (; *text; text++) {
-        switch (*text) {
-        case 'A': writer_text(out, pvm_register_names[in->a]); break;
-        case 'B': writer_text(out, pvm_register_names[in->b]); break;
-        case 'D': writer_text(out, pvm_register_names[in->d]); break;
-        case 'G':
-        case 'X': print_hex(out, in->imm1, bits); break;
-        case 'V':
-        case 'Y': print_hex(out, in->imm2, bits); break;
-        case 'H': writer_0x(out, in->imm1); break;
-        case 'P': print_signed(out, (int64_t)in->imm1); break;
-        case 'M': print_signed(out, -(int64_t)in->imm1); break;
-        case 'U': writer_dec(out, (uint32_t)in->imm1); break;
-        case 'W':
-            if (bits == 64) writer_text(out, "i32 ");
-            break;
-        case 'T':
-            if (style->target)
-                style->target(style->user, out, in->target);
-            else
-                writer_dec(out, in->target);
-            break;
-        default: writer_char(out, *text);
-        }
+    for (const char *text = forms[row].text; *text; text++)
+        print_letter(out, *text, in, bits, style);
+}
+
+/* The order of operands after a mnemonic: the destination register, the other registers, the immediates. */
+/* clang-format off */
+static const char *const mnemonic_slots[PVM_SHAPES] = {
+    [PVM_NONE] = "",          [PVM_IMM] = "U",           [PVM_OFFSET] = "T",
+    [PVM_IMM_IMM] = "GV",     [PVM_REG_IMM] = "AG",      [PVM_REG_IMM_IMM] = "AXV",
+    [PVM_REG_IMM_OFFSET] = "AXT", [PVM_REG_IMM64] = "AH", [PVM_REG_REG] = "DA",
+    [PVM_REG_REG_IMM] = "ABX", [PVM_REG_REG_OFFSET] = "ABT", [PVM_REG_REG_IMM_IMM] = "ABXY",
+    [PVM_REG_REG_REG] = "DAB",
+};
+/* clang-format on */
+
+void pvm_mnemonic_print(struct writer *out, const struct pvm_insn *in, enum pvm_isa isa)
+{
+    const struct pvm_style plain = {.upstream = false};
+    writer_text(out, pvm_ops[in->op].name);
+    for (const char *slot = mnemonic_slots[pvm_ops[in->op].shape]; *slot; slot++) {
+        writer_text(out, slot == mnemonic_slots[pvm_ops[in->op].shape] ? " " : ", ");
+        print_letter(out, *slot, in, pvm_isas[isa].bits, &plain);
     }
 }
 
@@ -338,18 +364,6 @@ bool pvm_line_match(const struct pvm_line *line, enum pvm_isa isa, struct pvm_ma
                         pvm_isas[isa].name);
     return error_at(err, BASE_MNEMONIC, line->offset, "no instruction looks like this");
 }
-
-/* A list has the operands in the order of the text: the destination register, the other
- * registers, the immediates. */
-/* clang-format off */
-static const char *const mnemonic_slots[PVM_SHAPES] = {
-    [PVM_NONE] = "",          [PVM_IMM] = "U",           [PVM_OFFSET] = "T",
-    [PVM_IMM_IMM] = "GV",     [PVM_REG_IMM] = "AG",      [PVM_REG_IMM_IMM] = "AXV",
-    [PVM_REG_IMM_OFFSET] = "AXT", [PVM_REG_IMM64] = "AH", [PVM_REG_REG] = "DA",
-    [PVM_REG_REG_IMM] = "ABX", [PVM_REG_REG_OFFSET] = "ABT", [PVM_REG_REG_IMM_IMM] = "ABXY",
-    [PVM_REG_REG_REG] = "DAB",
-};
-/* clang-format on */
 
 static enum pvm_op find_mnemonic(penta_bytes word, enum pvm_isa isa, bool *byte_only)
 {

@@ -14,6 +14,9 @@ struct pvm_style {
 void pvm_form_print(struct writer *out, const struct pvm_insn *in, enum pvm_isa isa,
                     const struct pvm_style *style);
 
+/* Prints "name operand, operand ...", as pvm_line_mnemonic reads it. */
+void pvm_mnemonic_print(struct writer *out, const struct pvm_insn *in, enum pvm_isa isa);
+
 /* A struct pvm_operand is an operand of a line; operands are in the order of the text. */
 struct pvm_operand {
     enum { PVM_OPERAND_REGISTER, PVM_OPERAND_NUMBER, PVM_OPERAND_LABEL } kind;

@@ -117,12 +117,52 @@ bool pvm_print(const penta_module *module, const penta_option *options, size_t c
     return error_not_in(err, "style", style, pvm_style_name);
 }
 
+static bool insn_at(const struct pvm_code *code, uint64_t pc, struct pvm_insn *in)
+{
+    if (pc >= code->bytes.size || !pvm_starts(code, (uint32_t)pc)) return false;
+    pvm_decode(code, (uint32_t)pc, in);
+    return true;
+}
+
 bool pvm_print_at(const penta_module *module, uint64_t pc, struct writer *out)
 {
     const struct pvm_code *code = &pvm_module(module)->program.code;
     struct pvm_insn in;
-    if (pc >= code->bytes.size || !pvm_starts(code, (uint32_t)pc)) return false;
-    pvm_decode(code, (uint32_t)pc, &in);
+    if (!insn_at(code, pc, &in)) return false;
     pvm_form_print(out, &in, code->isa, &(struct pvm_style){.upstream = false});
+    return true;
+}
+
+bool pvm_print_mnemonic_at(const penta_module *module, uint64_t pc, struct writer *out)
+{
+    const struct pvm_code *code = &pvm_module(module)->program.code;
+    struct pvm_insn in;
+    if (!insn_at(code, pc, &in)) return false;
+    pvm_mnemonic_print(out, &in, code->isa);
+    return true;
+}
+
+/* A block starts at the first instruction, after one that ends a block, and after a hole. */
+static bool block_starts(const struct pvm_code *code, uint32_t pc)
+{
+    struct pvm_insn in;
+    for (uint32_t back = 1; back <= PVM_SKIP_MAX + 1 && back <= pc; back++)
+        if (insn_at(code, pc - back, &in)) return in.length != back || pvm_ends_block(in.op);
+    return true;
+}
+
+bool pvm_gas_at(const penta_module *module, uint64_t pc, const penta_option *options, size_t count,
+                uint64_t *gas)
+{
+    const struct pvm_code *code = &pvm_module(module)->program.code;
+    struct pvm_print p = {0};
+    struct pvm_insn in;
+    penta_error ignored = {0};
+    uint32_t cost;
+    if (!insn_at(code, pc, &in) || !block_starts(code, (uint32_t)pc) ||
+        !take_options(&p, options, count, &ignored) ||
+        !pvm_block_cost(code, (uint32_t)pc, p.model, p.cmov_reads_old, &cost))
+        return false;
+    *gas = cost;
     return true;
 }
