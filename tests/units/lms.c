@@ -1,6 +1,7 @@
-/* LMS and HSS signatures: every parameter set of height 5 signs and verifies, keys of several levels go from tree to
- * tree, changed bytes are refused, and the text form of a key gives the key back. With a folder: its vectors of
- * verification and of key generation (docs/vectors.md). */
+/* Tests LMS and HSS signatures: every parameter set of height 5 signs and verifies, keys of
+ * several levels go from tree to tree, changed bytes are refused, and the text form of a key
+ * gives the key back. The argument is a folder with vectors of verification and of key
+ * generation (docs/vectors.md), or absent. */
 #include "base/bytes.h"
 #include "base/file/file.h"
 #include "base/json/json_read.h"
@@ -35,7 +36,7 @@ static struct writer signature_at(struct hss_key *key, uint64_t place)
     return w;
 }
 
-/* Each of the places signs; a signature is good for its text and key alone. */
+/* Signs with each of the places. A signature must be good only for its text and key. */
 static void signs_everywhere(const char *parameters, uint64_t step)
 {
     struct hss_key key;
@@ -56,7 +57,7 @@ static void signs_everywhere(const char *parameters, uint64_t step)
     hss_key_free(&key);
 }
 
-/* Every byte of a signature and of a key counts, and so does every size. */
+/* Checks that a change of any byte, or of the size, of a signature or key is refused. */
 static void changes_are_refused(const char *parameters)
 {
     struct hss_key key;
@@ -83,7 +84,8 @@ static void changes_are_refused(const char *parameters)
     hss_key_free(&key);
 }
 
-/* A key that is read again signs the same bytes; each damage of the text is found. */
+/* Checks that a key that is read again signs the same bytes, and that each damage of the text is
+ * found. */
 static void text_form(const char *parameters)
 {
     struct hss_key key, again;
@@ -132,7 +134,8 @@ static void parameters_by_name(void)
     CHECK(hss_places(&key) == UINT64_C(1) << 60);
 }
 
-/* The keys of both levels of test case 2 in appendix F of RFC 8554: from identifier and seed to the root. */
+/* Checks the keys of both levels of test case 2 in appendix F of RFC 8554, from identifier and
+ * seed to the root. */
 static void keys_of_the_rfc(void)
 {
     static const struct {

@@ -1,12 +1,11 @@
-/* Reads diagnostics back from JSON. They stand in the list `diagnostics` of the document or of the files in it; a
- * line of penta batch has the document as its member `document`. */
+/* Reads diagnostics back from JSON. They are in the list `diagnostics` of the document or of the
+ * files in it. A line of penta batch has the document as its member `document`. */
 #include "penta/results/document.h"
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    DOCUMENTS_NESTED = 4
-}; /* a line, its document, the files of that, and the documents of a list */
+/* The levels are a line, its document, the files of that, and the documents of a list. */
+enum { DOCUMENTS_NESTED = 4 };
 
 struct reading {
     diagnostic_fn *fn;

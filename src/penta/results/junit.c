@@ -1,5 +1,5 @@
-/* Writes results of tests as JUnit XML. No text of a file can end an element or be something that XML does not
- * allow: control characters and invalid UTF-8 are escaped as they are for a terminal. */
+/* Writes results of tests as JUnit XML. No text of a file can end an element or contain what XML
+ * does not allow: control characters and invalid UTF-8 are escaped as they are for a terminal. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +14,13 @@ enum { CASE_VERDICTS = PENTA_CASE_SKIPPED + 1 };
 struct junit_suite {
     char *name;
     size_t cases, counts[CASE_VERDICTS];
-    struct writer out; /* its cases as XML */
+    struct writer out; /* the cases of the suite as XML */
 };
 
 struct penta_junit {
     struct junit_suite *suites;
     size_t count, capacity;
-    penta_error lost; /* memory ran out */
+    penta_error lost; /* the error when memory ran out, or code 0 */
 };
 
 penta_junit *penta_junit_new(void) { return calloc(1, sizeof(penta_junit)); }
@@ -35,7 +35,7 @@ void penta_junit_free(penta_junit *j)
     free(j);
 }
 
-/* U+FFFE and U+FFFF are UTF-8, but no characters of XML. */
+/* Recognises U+FFFE and U+FFFF, which are UTF-8, but no characters of XML. */
 static bool xml_no_character(penta_bytes at)
 {
     return at.size >= 3 && at.data[0] == 0xef && at.data[1] == 0xbf && at.data[2] >= 0xbe;
@@ -76,8 +76,6 @@ static void xml_lines(struct writer *out, const char *text)
     out->failed |= safe.failed;
     writer_free(&safe);
 }
-
-/* ---- additions ---- */
 
 static struct junit_suite *junit_suite(penta_junit *j, const char *name)
 {
@@ -189,8 +187,6 @@ bool penta_junit_line(penta_junit *j, const char *suite, penta_bytes json, penta
     json_doc_free(document);
     return ok;
 }
-
-/* ---- the document ---- */
 
 static void junit_counts(struct writer *out, size_t cases, const size_t counts[CASE_VERDICTS])
 {

@@ -1,5 +1,6 @@
-/* Writes findings as SARIF 2.1.0. Results are written as they come; the rules that they name by a number follow in
- * the order of their first use, so that the same findings give the same bytes. */
+/* Writes findings as SARIF 2.1.0. Results are written as they come. The rules that they name by
+ * a number follow in the order of their first use, so that the same findings give the same
+ * bytes. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,16 +17,16 @@ static const char sarif_schema[] =
 
 struct penta_sarif {
     struct writer results, notifications; /* JSON objects, with commas between them */
-    uint32_t *rules;                      /* codes, in the order of their first use */
+    uint32_t *rules;                      /* the codes of rules, in the order of their first use */
     size_t rule_count, rule_capacity;
     bool failed_to_run;
-    penta_error lost; /* memory ran out */
+    penta_error lost; /* the error when memory ran out, or code 0 */
 };
 
-/* A place as it is written. */
+/* A place as it is written in the document. */
 struct sarif_region {
     penta_sarif_place place;
-    uint64_t line, column; /* from 1 on; 0: not known */
+    uint64_t line, column; /* counted from 1; 0 when not known */
 };
 
 penta_sarif *penta_sarif_new(void) { return calloc(1, sizeof(penta_sarif)); }
@@ -39,8 +40,6 @@ void penta_sarif_free(penta_sarif *s)
     free(s);
 }
 
-/* ---- parts of a document ---- */
-
 static void sarif_message(struct json *j, const char *key, const char *text)
 {
     json_object(j, key);
@@ -48,7 +47,8 @@ static void sarif_message(struct json *j, const char *key, const char *text)
     json_end(j);
 }
 
-/* A file name as a reference: all but plain characters as %XX, and no first part that looks like a scheme. */
+/* Writes a file name as a reference. All but plain characters become %XX, and no first part
+ * looks like a scheme. */
 static void sarif_uri(struct json *j, const char *file)
 {
     struct writer uri = {0};
@@ -79,7 +79,7 @@ static void sarif_artifact(struct json *j, const char *file)
 static void sarif_region(struct json *j, const penta_error *finding, const struct sarif_region *r)
 {
     bool bytes = !finding->decoded && (finding->offset || r->place.path) &&
-                 finding->offset <= INT64_C(1) << 53; /* above, a number of JSON is not exact */
+                 finding->offset <= INT64_C(1) << 53; /* A larger number is not exact in JSON. */
     const penta_place *w = r->place.where;
     if (!r->line && !bytes) return;
     json_object(j, "region");
@@ -136,8 +136,6 @@ static const char *sarif_level(penta_severity severity)
     return levels[severity];
 }
 
-/* ---- additions ---- */
-
 static size_t sarif_rule(penta_sarif *s, uint32_t code)
 {
     for (size_t i = 0; i < s->rule_count; i++)
@@ -147,7 +145,8 @@ static size_t sarif_rule(penta_sarif *s, uint32_t code)
     return s->rule_count - 1;
 }
 
-/* What is not about an input but about the work: it says that the run itself did not succeed. */
+/* Tells whether an error is about the work and not about an input. It then says that the run
+ * itself did not succeed. */
 static bool sarif_is_notification(const penta_rule *rule, const penta_sarif_place *place)
 {
     if (!rule || !place->file) return true;
@@ -183,7 +182,7 @@ static void sarif_add_at(penta_sarif *s, const penta_error *finding, const struc
     s->failed_to_run |= notification && finding->severity == PENTA_ERROR;
 }
 
-/* The column counts characters; those that are no UTF-8 count by their bytes. */
+/* Returns the column in characters. Characters that are no UTF-8 count by their bytes. */
 static uint64_t sarif_column(penta_bytes line, uint64_t column)
 {
     uint64_t characters = 1;
@@ -252,8 +251,6 @@ bool penta_sarif_document(penta_sarif *s, penta_bytes json, penta_error *err)
     json_doc_free(document);
     return true;
 }
-
-/* ---- the document ---- */
 
 static void sarif_rules(struct json *j, const penta_sarif *s)
 {

@@ -1,5 +1,6 @@
-/* Keys as text, and LMS signatures: the first byte chooses what the other bytes are. A key that is read is written and
- * read again, and gives the same bytes. No signature is right, as nobody has signed. */
+/* Reads keys as text, and LMS signatures. The first byte chooses what the other bytes are. A key
+ * that is read is written and read again, and must give the same bytes. No signature is right,
+ * because nobody has signed. */
 #include "fuzz.h"
 #include "crypto/lms/hss.h"
 #include "crypto/pem.h"
@@ -35,7 +36,8 @@ static void private_text(penta_bytes text)
     key_private_free(key);
 }
 
-/* A binary private key. Its sum is made right, so that what follows is looked at. */
+/* Reads a binary private key. Its checksum is corrected, so that the bytes after it are also
+ * read. */
 static void private_bytes(penta_bytes in)
 {
     struct writer bytes = {0}, pem = {0}, again = {0};
@@ -59,7 +61,7 @@ static void private_bytes(penta_bytes in)
     writer_free(&again);
 }
 
-/* A public key and a signature under it. */
+/* Reads a public key and a signature under it. */
 static void signature_bytes(penta_bytes in)
 {
     size_t size = in.size && in.data[0] & 1 ? 52 : 60;
