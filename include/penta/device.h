@@ -1,5 +1,5 @@
-/* The mock device by scripts and traces: what `penta device` does. The calls that a script makes are
- * those of gpu_emulator.h.
+/* Drives the mock device by scripts and traces, as `penta device` does. The calls that a script makes
+ * are those of gpu_emulator.h.
  *
  * A script has one call per line, in the order they are made; `;` starts a comment.
  *
@@ -42,43 +42,47 @@
 extern "C" {
 #endif
 
-typedef struct penta_device_options { /* zeros are the defaults */
-    const char *device_path; /* these three replace what the script says; NULL: they do not */
+typedef struct penta_device_options { /* Members that are zero have their defaults. */
+    /* `device_path` is the path of the device. The first three members replace what the script
+     * says unless they are NULL. */
+    const char *device_path;
     const char *trace_path;
-    const char *mode;   /* of penta_device_mode_name */
-    const char *folder; /* of files that the script names; NULL: the current one */
+    const char *mode;   /* one of the names of penta_device_mode_name */
+    const char *folder; /* the folder of the files that the script names; NULL: the current one */
 } penta_device_options;
 
-/* How kernels are scheduled: "threads", ...; NULL after the last. */
+/* Returns way i in which kernels can be scheduled, such as "threads", or NULL after the last. */
 PENTA_API const char *penta_device_mode_name(size_t i);
 
-/* Runs a script, in the language above. The results of the calls are
- * appended to out as lines of text, or as a JSON list of objects with line, call, status, name and
- * result. False: a line is wrong, or a result is not what the script expects; err has the offset in
- * the text, and out the results of the calls up to there. options may be NULL. */
+/* Runs a script, in the language above. The results of the calls are appended to `out` as lines
+ * of text, or as a JSON list of objects with line, call, status, name and result. Returns false
+ * when a line is wrong, or a result is not what the script expects; `err` has the offset in the
+ * text then, and `out` the results of the calls up to there. `options` may be NULL. */
 PENTA_API bool penta_device_run(penta_bytes script, const penta_device_options *options, bool json,
                                 penta_buffer *out, penta_error *err);
 
 typedef struct penta_device_races {
-    uint64_t count;  /* all that were found; benign ones, which write the same value, included */
-    char first[200]; /* the first one as text, or "" */
+    /* `count` says how many races were found, including benign ones, which write the same value. */
+    uint64_t count;
+    char first[200]; /* the first race as text, or "" */
 } penta_device_races;
-/* Runs a script under one schedule: mode seeded, this seed, and the search for races, whatever the script
- * says. Races are found also by a run that fails, up to there. All else is as in penta_device_run. */
+/* Runs a script under one schedule: in mode seeded, with this seed, and with the search for races,
+ * whatever the script says. A run that fails also finds races, up to its failure. Everything else is
+ * as in penta_device_run. */
 PENTA_API bool penta_device_check(penta_bytes script, const penta_device_options *options,
                                   uint64_t seed, bool json, penta_buffer *out,
                                   penta_device_races *races, penta_error *err);
 
 typedef struct penta_device_replayed {
-    uint64_t calls, events; /* in the trace */
+    uint64_t calls, events; /* how many calls and events the trace has */
     uint64_t differences;
 } penta_device_replayed;
 
 /* Makes the calls of a trace again and compares every status and task event. Differences are
- * appended to report as lines of text, at most 100. In modes serial and seeded all lines must be the
- * same in the same order; in mode threads the calls, and the events of each task without their
- * times. False: it is not a trace, or the device failed to start; then report is unchanged.
- * device_path NULL: the installed one. */
+ * appended to `report` as lines of text, at most 100. In modes serial and seeded all lines must
+ * be the same in the same order; in mode threads the calls, and the events of each task without
+ * their times. Returns false when the bytes are no trace, or the device failed to start;
+ * `report` is unchanged then. When device_path is NULL, it is the installed one. */
 PENTA_API bool penta_device_replay(penta_bytes trace, const char *device_path, penta_buffer *report,
                                    penta_device_replayed *result, penta_error *err);
 

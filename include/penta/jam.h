@@ -1,12 +1,12 @@
-/* JAM services and authorizers on machines of penta/pvm.h: is-authorized, refine, accumulate, and
+/* Runs JAM services and authorizers on machines of penta/pvm.h: is-authorized, refine, accumulate, and
  * the accumulation of a whole block.
  *
  * A host is a version of the Gray Paper, a chain's parameters, an engine, and the programs it has
  * prepared. A state is a map from keys of 31 bytes to values, as the Gray Paper serializes them:
  * accounts, storage, preimages and their requests, privileges, queues. A node hands its state over
  * with penta_jam_state_set, or answers for single keys when they are needed (penta_jam_source), and
- * reads back what changed. The host decides nothing else: which reports are available, what the
- * entropy is, and what a block's extrinsics hold is said by the caller.
+ * reads back what changed. The host decides nothing else: the caller says which reports are available,
+ * what the entropy is, and what a block's extrinsics hold.
  *
  * A host and the states that it works on belong to one thread at a time; there may be many of them.
  * The rules of penta.h about errors, buffers, NULL and options hold. Calls that fail leave the state
@@ -24,83 +24,92 @@ enum { PENTA_JAM_KEY = 31, PENTA_JAM_HASH = 32, PENTA_JAM_SEGMENT = 4104, PENTA_
 typedef struct penta_jam_host penta_jam_host;
 typedef struct penta_jam_state penta_jam_state;
 
-/* ---- hosts ---- */
+/* The functions below are about hosts. */
 
-/* Options: version (0.6.7, 0.7.0, 0.7.1, 0.7.2, 0.8-draft; 0.7.2), chain (full, tiny, or a JSON
- * object whose members replace those of `base`; full), engine (interp, jit, both; the fastest). A version or
- * chain that they do not give is taken from a state as JSON; no data: there is none. */
+/* Makes a host. The options are version (0.6.7, 0.7.0, 0.7.1, 0.7.2 or 0.8-draft; without it
+ * 0.7.2), chain (full, tiny, or a JSON object whose members replace those of its `base`; without
+ * it full), and engine (interp, jit or both; without it the fastest). `state` is a state as JSON
+ * and may be empty: it gives a version or a chain that the options do not give. */
 PENTA_API penta_jam_host *penta_jam_host_new(penta_bytes state, const penta_option *options,
                                              size_t count, penta_error *err);
-PENTA_API void penta_jam_host_free(penta_jam_host *host); /* NULL is fine */
-/* A protocol parameter by name, as in docs/formats/pvm/jam.md 7.3: "cores". */
+PENTA_API void penta_jam_host_free(penta_jam_host *host); /* `host` may be NULL. */
+/* Gives a protocol parameter by a name such as "cores" (docs/formats/pvm/jam.md 7.3). */
 PENTA_API bool penta_jam_parameter(const penta_jam_host *host, const char *name, uint64_t *value);
-/* The versions, NULL after the last; and the name of a host call by its number in one, NULL: there is
- * none. version NULL: the default. */
+/* penta_jam_version_name returns version i, or NULL after the last one. penta_jam_call_name
+ * returns the name of a host call by its number in a version, or NULL when there is none; a
+ * version of NULL is the default. */
 PENTA_API const char *penta_jam_version_name(size_t i);
 PENTA_API const char *penta_jam_call_name(const char *version, uint32_t number);
-/* Each host call, after it is settled, as one line without a newline; NULL: none. */
+/* Sets a function that gets each host call, after it is settled, as one line without a newline.
+ * NULL: none does. */
 typedef void penta_jam_called(void *user, uint32_t service, const char *line);
 PENTA_API void penta_jam_on_call(penta_jam_host *host, penta_jam_called *called, void *user);
-/* What programs log: level 0 (fatal) to 4 (pedantic). */
+/* Sets a function that gets what programs log. Levels are from 0 (fatal) to 4 (pedantic). */
 typedef void penta_jam_logged(void *user, uint32_t service, uint64_t level, penta_bytes target,
                               penta_bytes message);
 PENTA_API void penta_jam_on_log(penta_jam_host *host, penta_jam_logged *logged, void *user);
 
-/* ---- states ---- */
+/* The declarations below are about states. */
 
 typedef struct penta_jam_source {
     void *user;
-    /* The value under a key, borrowed until the next call; false: there is none. */
+    /* Gives the value under a key, borrowed until the next call. Returns false when there is
+     * none. */
     bool (*get)(void *user, const uint8_t *key, penta_bytes *value);
 } penta_jam_source;
 
-/* Empty, or over a source (copied; NULL is fine). The host must outlive it. */
+/* Makes a state, which is empty or starts from a source. `source` is copied and may be NULL. The
+ * host must outlive the state. */
 PENTA_API penta_jam_state *penta_jam_state_new(const penta_jam_host *host,
                                                const penta_jam_source *source, penta_error *err);
-PENTA_API void penta_jam_state_free(penta_jam_state *state); /* NULL is fine */
-/* False: there is no such value. The bytes are borrowed until the next change. */
+PENTA_API void penta_jam_state_free(penta_jam_state *state); /* `state` may be NULL. */
+/* Gives the value under a key, borrowed until the next change. Returns false when there is no
+ * such value. */
 PENTA_API bool penta_jam_state_get(penta_jam_state *state, const uint8_t *key, penta_bytes *value);
-/* value.data NULL removes it. What is set counts as a change until penta_jam_state_commit. */
+/* Sets a value, or removes it when value.data is NULL. Values that were set count as changes
+ * until penta_jam_state_commit. */
 PENTA_API bool penta_jam_state_set(penta_jam_state *state, const uint8_t *key, penta_bytes value,
                                    penta_error *err);
-/* Sets storage and remembers its key, of which the state key has only a hash, for files that people
- * read. */
+/* Sets a value of a service's storage and remembers its storage key, of which the state key has
+ * only a hash. So the key can be shown in files that people read. */
 PENTA_API bool penta_jam_state_store(penta_jam_state *state, uint32_t service, penta_bytes key,
                                      penta_bytes value, penta_error *err);
 
-/* Changes since the last commit, in the order of the keys. before or now is NULL: there was, or is,
- * no value. name is the storage key, or the hash and u32 length of a request, where it is known. */
+/* A function of this type gets one change. `before` or `now` is NULL when there was, or is, no
+ * value. `name` is the storage key, or the hash and u32 length of a request, where it is known. */
 typedef void penta_jam_change(void *user, const uint8_t *key, penta_bytes name,
                               const penta_bytes *before, const penta_bytes *now);
-/* False: memory ran out, and nothing was told. */
+/* Calls a function with each change since the last commit, in the order of the keys. Returns
+ * false when memory ran out, and then the function was not called. */
 PENTA_API bool penta_jam_state_changes(penta_jam_state *state, penta_jam_change *change,
                                        void *user);
 PENTA_API bool penta_jam_state_commit(penta_jam_state *state, penta_error *err);
 PENTA_API void penta_jam_state_rollback(penta_jam_state *state);
 
-/* State keys: of a chapter (2 authorizer queues, 7 staging set, 12 privileges ...), of an account's
- * record, and of its storage, preimages and requests. */
+/* These functions make state keys: of a chapter (2 authorizer queues, 7 staging set, 12
+ * privileges ...), of an account's record, and of an account's storage, preimages and requests. */
 PENTA_API void penta_jam_key(uint8_t chapter, uint8_t *key);
 PENTA_API void penta_jam_account_key(uint32_t service, uint8_t *key);
 PENTA_API void penta_jam_storage_key(uint32_t service, penta_bytes name, uint8_t *key);
 PENTA_API void penta_jam_preimage_key(uint32_t service, const uint8_t *hash, uint8_t *key);
 PENTA_API void penta_jam_request_key(uint32_t service, const uint8_t *hash, uint32_t length,
                                      uint8_t *key);
-/* Blake2b-256, the hash of all of these. */
+/* Computes Blake2b-256, the hash that all of these functions use. */
 PENTA_API void penta_jam_hash(penta_bytes bytes, uint8_t *hash);
 
-/* JSON as docs/formats/pvm/jam.md describes it. Reading adds to the state; "@FILE" stands for the
- * contents of a file in folder (NULL: not allowed). */
+/* These functions read and write a state as JSON (docs/formats/pvm/jam.md). Reading adds to the
+ * state. "@FILE" stands for the contents of a file in `folder`; when `folder` is NULL, files are
+ * not allowed. */
 PENTA_API bool penta_jam_state_read(penta_jam_state *state, penta_bytes json, const char *folder,
                                     penta_error *err);
 PENTA_API bool penta_jam_state_write(penta_jam_state *state, penta_buffer *out, penta_error *err);
-/* The changes since the last commit, as lines of text or as a JSON list. */
+/* Appends the changes since the last commit, as lines of text or as a JSON list. */
 PENTA_API bool penta_jam_state_diff(penta_jam_state *state, bool json, penta_buffer *out,
                                     penta_error *err);
 
-/* ---- single invocations ---- */
+/* The declarations below are about single invocations. */
 
-/* Numbered as in work results. */
+/* The exits have the numbers that they have in work results. */
 typedef enum penta_jam_exit {
     PENTA_JAM_HALT,
     PENTA_JAM_OUT_OF_GAS,
@@ -110,14 +119,18 @@ typedef enum penta_jam_exit {
     PENTA_JAM_NO_CODE,
     PENTA_JAM_BIG_CODE,
 } penta_jam_exit;
-PENTA_API const char *penta_jam_exit_name(penta_jam_exit exit); /* "out of gas" */
+/* Returns a name such as "out of gas". */
+PENTA_API const char *penta_jam_exit_name(penta_jam_exit exit);
 
-typedef struct penta_jam_result { /* starts from zeros */
+typedef struct penta_jam_result { /* A result must be all zeros before its first use. */
     penta_jam_exit exit;
     uint64_t gas_used;
-    penta_buffer output;    /* what it returned; accumulate: its yield, 32 bytes or none */
-    penta_buffer exports;   /* refine: segments */
-    penta_buffer transfers; /* accumulate: u32 from, u32 to, u64 amount, memo, u64 gas each */
+    /* `output` is what the program returned; for accumulate it is the yield, 32 bytes or none. */
+    penta_buffer output;
+    penta_buffer exports; /* the exported segments, for refine */
+    /* For accumulate, `transfers` has transfers; each is u32 from, u32 to, u64 amount, memo, u64
+     * gas. */
+    penta_buffer transfers;
 } penta_jam_result;
 PENTA_API void penta_jam_result_free(penta_jam_result *result);
 
@@ -125,25 +138,27 @@ typedef struct penta_jam_accumulation {
     uint32_t slot, service;
     uint8_t entropy[PENTA_JAM_HASH];
     uint64_t gas;
-    const penta_bytes *items; /* encoded operands and transfers, as fetch gives them */
+    const penta_bytes *items; /* operands and transfers, encoded as fetch gives them */
     size_t item_count;
 } penta_jam_accumulation;
-/* One service, as if it were alone in a round; what it changed is a change of the state. */
+/* Accumulates for one service, as if it were alone in a round. Its changes become changes of the
+ * state. */
 PENTA_API bool penta_jam_accumulate(penta_jam_host *host, penta_jam_state *state,
                                     const penta_jam_accumulation *input, penta_jam_result *out,
                                     penta_error *err);
-/* The same at the entry that versions up to 0.7.0 have for transfers. */
+/* Runs one service, as penta_jam_accumulate does, at the entry point that versions up to 0.7.0
+ * have for transfers. */
 PENTA_API bool penta_jam_on_transfer(penta_jam_host *host, penta_jam_state *state,
                                      const penta_jam_accumulation *input, penta_jam_result *out,
                                      penta_error *err);
 
 typedef struct penta_jam_package {
-    penta_bytes encoded; /* the work package */
+    penta_bytes encoded; /* the encoded work package */
     uint16_t core;
-    penta_bytes trace;             /* what is-authorized returned, for refine */
-    const penta_bytes *extrinsics; /* of all items, one after the other */
+    penta_bytes trace;             /* the output of is-authorized, which refine gets */
+    const penta_bytes *extrinsics; /* the extrinsics of all items, one after the other */
     size_t extrinsic_count;
-    const penta_bytes *imports; /* segments of all items */
+    const penta_bytes *imports; /* the imported segments of all items, one after the other */
     size_t import_count;
 } penta_jam_package;
 PENTA_API bool penta_jam_is_authorized(penta_jam_host *host, penta_jam_state *state,
@@ -152,38 +167,44 @@ PENTA_API bool penta_jam_is_authorized(penta_jam_host *host, penta_jam_state *st
 PENTA_API bool penta_jam_refine(penta_jam_host *host, penta_jam_state *state,
                                 const penta_jam_package *package, size_t item,
                                 penta_jam_result *out, penta_error *err);
-/* ---- work reports ---- */
+/* The declarations below are about work reports. */
 
-/* What a node knows about a package that is not in it: the size of its bundle, the root of its
- * erasure coding, and the segment roots of packages from which it imports by their hash. */
+/* A penta_jam_availability is what a node knows about a package that is not in the package: the
+ * size of its bundle, the root of its erasure coding, and the segment roots of packages from
+ * which it imports by their hash. */
 typedef struct penta_jam_availability {
     uint32_t bundle_size;
     uint8_t erasure_root[PENTA_JAM_HASH];
-    const uint8_t *lookups; /* package hash and segments root, 64 bytes each */
+    const uint8_t *lookups; /* pairs of a package hash and a segments root, 64 bytes each */
     size_t lookup_count;
 } penta_jam_availability;
 
-typedef struct penta_jam_report { /* starts from zeros */
-    penta_jam_result authorized;  /* its output is the trace. Not HALT: there is no report */
-    penta_jam_result *items;      /* by item: exit as in the report, output where that is HALT */
+typedef struct penta_jam_report { /* A report must be all zeros before its first use. */
+    /* `authorized` is the result of is-authorized, whose output is the trace; there is a report
+     * only when its exit is HALT. */
+    penta_jam_result authorized;
+    /* For each item there is the exit that the report has, and the output if the exit is HALT. */
+    penta_jam_result *items;
     size_t item_count;
-    penta_buffer exports; /* segments of all items; zeros where an item failed */
+    penta_buffer exports; /* the exported segments of all items, zeros for an item that failed */
     uint8_t package[PENTA_JAM_HASH], authorizer[PENTA_JAM_HASH], exports_root[PENTA_JAM_HASH];
-    penta_buffer encoded; /* the report, as penta_jam_block takes it; empty without one */
+    /* `encoded` is the encoded report, as penta_jam_block takes it, or empty when there is none. */
+    penta_buffer encoded;
 } penta_jam_report;
 PENTA_API void penta_jam_report_free(penta_jam_report *report);
 
-/* Is-authorized, refine of each item, and the report of them. A result that does not fit the report
- * becomes OVERSIZE, another number of exports than promised BAD_EXPORTS; the package's trace is
- * ignored. where NULL: zeros, and nothing was looked up. */
+/* Makes the report of a package: runs is-authorized, then refine for each item. A result that
+ * does not fit the report becomes OVERSIZE, and one with another number of exports than promised
+ * BAD_EXPORTS. The package's trace is ignored. When `where` is NULL, its values are zeros, and
+ * nothing was looked up. */
 PENTA_API bool penta_jam_report_make(penta_jam_host *host, penta_jam_state *state,
                                      const penta_jam_package *package,
                                      const penta_jam_availability *where, penta_jam_report *out,
                                      penta_error *err);
-/* The root of exported segments. */
+/* Computes the root of exported segments. */
 PENTA_API void penta_jam_segments_root(penta_bytes segments, uint8_t *root);
 
-/* ---- blocks ---- */
+/* The declarations below are about blocks. */
 
 typedef struct penta_jam_preimage {
     uint32_t service;
@@ -192,8 +213,9 @@ typedef struct penta_jam_preimage {
 
 typedef struct penta_jam_block {
     uint32_t slot;
-    uint8_t entropy[PENTA_JAM_HASH]; /* eta'_0 of this block */
-    const penta_bytes *reports;      /* newly available, encoded, in the order of their cores */
+    uint8_t entropy[PENTA_JAM_HASH]; /* the entropy eta'_0 of this block */
+    /* `reports` are the newly available reports, encoded, in the order of their cores. */
+    const penta_bytes *reports;
     size_t report_count;
     const penta_jam_preimage *preimages;
     size_t preimage_count;
@@ -201,24 +223,26 @@ typedef struct penta_jam_block {
 
 typedef struct penta_jam_service_gas {
     uint32_t service;
-    uint64_t items, gas; /* work items in accumulated reports, gas used */
+    /* `items` says how many work items accumulated reports have for the service, and `gas` how
+     * much gas it used. */
+    uint64_t items, gas;
 } penta_jam_service_gas;
 
-typedef struct penta_jam_outcome {   /* starts from zeros */
-    penta_jam_service_gas *services; /* by service */
+typedef struct penta_jam_outcome {   /* An outcome must be all zeros before its first use. */
+    penta_jam_service_gas *services; /* The services are sorted by their numbers. */
     size_t service_count;
-    uint8_t root[PENTA_JAM_HASH];   /* of the outputs */
-    uint32_t rounds, runs, reports; /* how many of each */
-    penta_buffer outputs;           /* u32 service, hash each */
+    uint8_t root[PENTA_JAM_HASH];   /* the root of the outputs */
+    uint32_t rounds, runs, reports; /* how many rounds, runs and accumulated reports there were */
+    penta_buffer outputs;           /* for each output: u32 service, hash */
 } penta_jam_outcome;
 PENTA_API void penta_jam_outcome_free(penta_jam_outcome *outcome);
 
-/* Accumulates a block's reports in rounds, then takes in its preimages. The state changes at the
- * keys of accounts and at 2, 7, 11, 12, 14, 15 and 16. */
+/* Accumulates a block's reports in rounds, and then takes in its preimages. The state changes at
+ * the keys of accounts and of chapters 2, 7, 11, 12, 14, 15 and 16. */
 PENTA_API bool penta_jam_block_run(penta_jam_host *host, penta_jam_state *state,
                                    const penta_jam_block *block, penta_jam_outcome *out,
                                    penta_error *err);
-/* The same with the block as JSON. */
+/* Runs a block that is given as JSON. `folder` is as for penta_jam_state_read. */
 PENTA_API bool penta_jam_block_json(penta_jam_host *host, penta_jam_state *state, penta_bytes json,
                                     const char *folder, penta_jam_outcome *out, penta_error *err);
 

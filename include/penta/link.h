@@ -1,4 +1,4 @@
-/* What the linkers of penta/pvm.h and penta/coil.h share. */
+/* Declares what the linkers of penta/pvm.h and penta/coil.h share. */
 #pragma once
 #include "penta/penta.h"
 
@@ -7,13 +7,17 @@ extern "C" {
 #endif
 
 typedef struct penta_object {
-    const char *name;  /* for findings and maps; borrowed, like the bytes, during the call */
+    /* `name` is the name for findings and maps; it is borrowed during the call, as the bytes
+     * are. */
+    const char *name;
     penta_bytes bytes; /* an object, or an archive (.a) of objects */
-    bool member;       /* as those of an archive: taken when it defines what is missing */
+    /* The object counts as a member of an archive: it is taken when it defines what is missing. */
+    bool member;
 } penta_object;
 
-/* A finding and the object it is about: NULL when about none; for a member of an archive
- * "ARCHIVE(MEMBER)". */
+/* A function of this type gets a finding and the name of the object that it is about. For a
+ * member of an archive the name is "ARCHIVE(MEMBER)"; it is NULL when the finding is about no
+ * object. */
 typedef void penta_link_report(void *user, const char *object, const penta_error *finding);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-/* PolkaVM and JAM programs: what embedders need beyond penta.h, whose rules about errors, buffers,
- * NULL and options hold.
+/* Offers embedders what they need for PolkaVM and JAM programs beyond penta.h, whose rules about errors,
+ * buffers, NULL and options hold.
  *
  * All functions take modules and machines of format "pvm" only. A machine belongs to one thread at a time;
  * pools may be shared. A call is prepared with penta_pvm_call, run with penta_vm_run, and over when
@@ -7,7 +7,7 @@
  *
  * The engine "jit" runs compiled code in the calling thread. penta_vm_interrupt makes the run stop
  * within a millisecond, scheduling aside, between two guest instructions; it can go on from there.
- * Programs that are not metered stop too: a signal lets their thread finish the instruction it is
+ * Programs that are not metered stop, too: a signal lets their thread finish the instruction it is
  * in. Without fuel compiled code does not count steps: they are UINT64_MAX.
  *
  * Interrupts. An interrupt outside of a run is kept: the next run stops at once, before anything
@@ -38,127 +38,147 @@ extern "C" {
 #endif
 
 /* clang-format off */
-enum { /* registers */
+enum { /* These are the numbers of the registers. */
     PENTA_PVM_RA, PENTA_PVM_SP, PENTA_PVM_T0, PENTA_PVM_T1, PENTA_PVM_T2, PENTA_PVM_S0,
     PENTA_PVM_S1, PENTA_PVM_A0, PENTA_PVM_A1, PENTA_PVM_A2, PENTA_PVM_A3, PENTA_PVM_A4, PENTA_PVM_A5,
 };
 /* clang-format on */
 
-/* ---- modules ---- */
+/* The functions below are about modules. */
 
-/* The code offset of an export; false when there is none of that name. */
+/* Gives the code offset of an export. Returns false when there is none of this name. */
 PENTA_API bool penta_pvm_export(const penta_module *module, const char *name, uint32_t *pc);
-/* The name of a host call's number; false when the module imports nothing under it. */
+/* Gives the name of the host call with this number. Returns false when the module imports
+ * nothing under it. */
 PENTA_API bool penta_pvm_import(const penta_module *module, uint32_t number, penta_bytes *name);
 
-/* Whether the program is a standard program of JAM and the address in its arguments, which are
- * mapped only when there are some (option spi-args). */
+/* Tells whether the program is a standard program of JAM and the address is in its arguments.
+ * They are mapped only when there are some (option spi-args). */
 PENTA_API bool penta_pvm_in_arguments(const penta_module *module, uint64_t address);
 
-/* ---- linking ---- */
+/* The functions below link objects. */
 
-/* Whether the file is for this linker, by its first bytes, or those of an archive's first member.
- * An archive that cannot be read is for it too: linking says why. */
+/* Tells whether a file is for this linker, by its first bytes, or by those of an archive's first
+ * member. The answer is also yes for an archive that cannot be read: linking it says why. */
 PENTA_API bool penta_pvm_links(penta_bytes file);
-/* Links objects to one program, appended to out; a list of sections and functions is appended to
- * map, which may be NULL. Objects are taken in the order given. Options: isa, to ("polkavm" or
- * "jam"), dispatch, metadata, strip, stack, optimize ("0", "1", "2"). Every finding goes to report,
- * which may be NULL; false when one was an error, and then out and map are unchanged. */
+/* Links objects to one program, which is appended to `out`. A list of sections and functions is
+ * appended to `map`, which may be NULL. Objects are taken in the order given. The options are
+ * isa, to ("polkavm" or "jam"), dispatch, metadata, strip, stack and optimize ("0", "1", "2").
+ * Every finding goes to `report`, which may be NULL. Returns false when one was an error; `out`
+ * and `map` are unchanged then. */
 PENTA_API bool penta_pvm_link(const penta_object *objects, size_t count,
                               const penta_option *options, size_t option_count, penta_buffer *out,
                               penta_buffer *map, penta_link_report *report, void *user);
 
-/* ---- compiled code ---- */
+/* The declarations below are for looking at compiled code. */
 
-/* Machine code of a program, as the engine "jit" makes it, to look at. */
+/* A penta_pvm_compiled is the machine code of a program, as the engine "jit" makes it. */
 typedef struct penta_pvm_compiled penta_pvm_compiled;
 
 typedef struct penta_pvm_compilation {
-    uint32_t instructions, code_bytes; /* of the program */
+    uint32_t instructions, code_bytes; /* how many instructions and bytes of code the program has */
     uint32_t native_bytes;
-    uint64_t nanoseconds; /* that the compiler took */
+    uint64_t nanoseconds; /* how long the compiler took */
 } penta_pvm_compilation;
 
-/* Options as for penta_vm_new. stop, as there, and result may be NULL. NULL with an error: the module is
- * damaged, an option is wrong, there is no compiler for this host, or no memory. */
+/* Compiles a program. Options and `stop` are as for penta_vm_new; `stop` and `result` may be
+ * NULL. Returns NULL with an error when the module is damaged, an option is wrong, there is no
+ * compiler for this host, or memory ran out. */
 PENTA_API penta_pvm_compiled *penta_pvm_compile(const penta_module *module,
                                                 const penta_option *options, size_t count,
                                                 const volatile int *stop,
                                                 penta_pvm_compilation *result, penta_error *err);
-PENTA_API void penta_pvm_compiled_free(penta_pvm_compiled *compiled); /* NULL is fine */
+PENTA_API void penta_pvm_compiled_free(penta_pvm_compiled *compiled); /* `compiled` may be NULL. */
 
 typedef struct penta_pvm_instruction {
-    uint32_t pc;        /* penta_print_at gives its text; none: a place that traps */
-    bool starts_block;  /* then its code begins with the charge for gas, where the code has one */
-    uint32_t offset;    /* of its machine code, in all of it */
-    penta_bytes native; /* no data: it is part of the one before. Valid as long as the code */
+    /* penta_print_at gives the text of the instruction at this pc, and none for a place that
+     * traps. */
+    uint32_t pc;
+    /* A block starts here. Its machine code begins with the charge for gas, where the code has
+     * one. */
+    bool starts_block;
+    /* `offset` says where the machine code of the instruction is in all of the machine code. */
+    uint32_t offset;
+    /* `native` is the machine code, valid as long as the compiled program. When it has no data,
+     * the code of the instruction is part of that of the one before. */
+    penta_bytes native;
 } penta_pvm_instruction;
 
-/* The instruction at this pc, or the next one after it; false: there is none. */
+/* Gives the instruction at this pc, or the next one after it. Returns false when there is none. */
 PENTA_API bool penta_pvm_compiled_at(const penta_pvm_compiled *compiled, uint32_t pc,
                                      penta_pvm_instruction *out);
 
-typedef struct penta_pvm_difference { /* valid until the machine runs again */
-    const char *what;                 /* "a0: jit 0x2, interp 0x1" */
-    uint32_t from, to;                /* pcs of the block after which it was seen */
-    uint32_t entered;                 /* where both entered it */
+typedef struct penta_pvm_difference { /* A difference is valid until the machine runs again. */
+    const char *what;                 /* what differs, such as "a0: jit 0x2, interp 0x1" */
+    /* `from` and `to` are the pcs at which the block starts and ends after which the difference
+     * was seen. */
+    uint32_t from, to;
+    uint32_t entered; /* the pc at which both engines entered the block */
     const penta_module *module;
     const penta_pvm_compiled *compiled;
 } penta_pvm_difference;
 
-/* For a machine of engine "both" that stopped with PENTA_STOP_DISAGREE; false for any other. */
+/* Gives the difference with which a machine of engine "both" stopped (PENTA_STOP_DISAGREE).
+ * Returns false for any other machine. */
 PENTA_API bool penta_pvm_difference_of(const penta_vm *vm, penta_pvm_difference *out);
 
-/* ---- pools: machines that share one prepared program ---- */
+/* The functions below are about pools. The machines of a pool share one prepared program. */
 
 typedef struct penta_pvm_pool penta_pvm_pool;
 
-/* engine: "interp", "jit" or NULL, the fastest that this host has; a program is compiled once,
- * here, and where it cannot be the interpreter runs it. Options are those of penta_vm_new that
- * concern every machine: gas, gas-model, gas-mode, poll, profile, paging, page-size. The module
- * must outlive the pool. */
+/* Makes a pool. `engine` is "interp", "jit", or NULL for the fastest that this host has. A
+ * program is compiled once, here; where it cannot be compiled, the interpreter runs it. Options
+ * are those of penta_vm_new that concern every machine: gas, gas-model, gas-mode, poll, profile,
+ * paging, page-size. The module must outlive the pool. */
 PENTA_API penta_pvm_pool *penta_pvm_pool_new(const penta_module *module, const char *engine,
                                              const penta_option *options, size_t count,
                                              penta_error *err);
-/* A machine in its initial state; penta_vm_free gives it back and resets only the pages that were
- * touched. */
+/* Returns a machine in its initial state. penta_vm_free gives it back to the pool and resets
+ * only the pages that were touched. */
 PENTA_API penta_vm *penta_pvm_pool_take(penta_pvm_pool *pool, penta_error *err);
-/* NULL is fine. Machines that are still in use stay valid until they are freed. */
+/* Frees a pool, which may be NULL. Machines that are still in use stay valid until they are
+ * freed. */
 PENTA_API void penta_pvm_pool_free(penta_pvm_pool *pool);
-/* As after penta_vm_new, memory and gas included, without the calls given by options. */
+/* Resets a machine to its state after penta_vm_new, memory and gas included. The calls that
+ * options gave are dropped. */
 PENTA_API void penta_pvm_reset(penta_vm *vm);
 
-/* ---- calls ---- */
+/* The functions below prepare and end calls. */
 
-/* Prepares a call: registers zero, sp and ra set, up to nine arguments in a0 .. a5, t0 .. t2. */
+/* Prepares a call: sets all registers to zero, except sp, ra and up to nine arguments in a0 ..
+ * a5 and t0 .. t2. */
 PENTA_API bool penta_pvm_call(penta_vm *vm, uint32_t pc, const uint64_t *args, size_t count);
-/* The next run starts here, registers as they are. */
+/* Makes the next run start at pc. Registers stay as they are. */
 PENTA_API void penta_pvm_jump(penta_vm *vm, uint32_t pc);
-/* For the answer to come: it ends the call (PENTA_STOP_HALT) instead of going on with it. */
+/* Makes the next answer to a host call end the program's call (PENTA_STOP_HALT) instead of going
+ * on with it. */
 PENTA_API void penta_pvm_end_call(penta_vm *vm);
 
-/* ---- state ---- */
+/* The functions below are about the state of a machine. */
 
 PENTA_API uint64_t penta_pvm_register_get(const penta_vm *vm, unsigned reg);
 PENTA_API bool penta_pvm_register_set(penta_vm *vm, unsigned reg, uint64_t value);
 PENTA_API int64_t penta_pvm_gas_get(const penta_vm *vm);
-PENTA_API bool penta_pvm_gas_set(penta_vm *vm, int64_t gas); /* false: negative, or not metered */
+/* Returns false when `gas` is negative, or the machine does not count gas. */
+PENTA_API bool penta_pvm_gas_set(penta_vm *vm, int64_t gas);
 
-/* True when the program itself may read, or write, all of these bytes; always for 0 bytes.
- * (penta_vm_peek and penta_vm_poke reach all mapped memory, whatever its rights: they are for
- * debuggers.) */
+/* These functions tell whether the program itself may read, or write, all of these bytes; of 0
+ * bytes it always may. (penta_vm_peek and penta_vm_poke reach all mapped memory, whatever its
+ * rights: they are for debuggers.) */
 PENTA_API bool penta_pvm_readable(const penta_vm *vm, uint64_t address, uint64_t size);
 PENTA_API bool penta_pvm_writable(const penta_vm *vm, uint64_t address, uint64_t size);
-/* Copies out of, or into, memory that the program may read or write. False: it may not, and nothing
- * was copied. */
+/* These functions copy out of, or into, memory that the program may read or write. When it may
+ * not, they return false and copy nothing. */
 PENTA_API bool penta_pvm_read(const penta_vm *vm, uint64_t address, void *into, size_t size);
 PENTA_API bool penta_pvm_write(penta_vm *vm, uint64_t address, const void *from, size_t size);
 
-/* Whole pages (4096 bytes, or what page-size says), zeroed. What was mapped there is gone. */
+/* These functions change the memory map. penta_pvm_map maps whole pages (of 4096 bytes, or as
+ * option page-size says), which are zero; what was mapped there is lost. */
 PENTA_API bool penta_pvm_map(penta_vm *vm, uint64_t address, uint64_t length, bool writable);
 PENTA_API bool penta_pvm_unmap(penta_vm *vm, uint64_t address, uint64_t length);
 PENTA_API bool penta_pvm_protect(penta_vm *vm, uint64_t address, uint64_t length, bool writable);
-/* As the instruction sbrk: the heap's new top, or 0 when it cannot grow by n bytes. */
+/* Does the same as the instruction sbrk. Returns the heap's new top, or 0 when the heap cannot
+ * grow by n bytes. */
 PENTA_API uint64_t penta_pvm_grow_heap(penta_vm *vm, uint32_t n);
 
 #ifdef __cplusplus

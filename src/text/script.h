@@ -1,5 +1,6 @@
-/* Host scripts: text files that tell a default host what to answer, or what its inputs are (TEXT 5). A line is one
- * statement, and '#' starts a comment; each format has statements of its own. Errors name the script and the line.
+/* A host script is a text file that tells a default host what to answer, or what its inputs are (TEXT 5).
+ * A line is one statement, and '#' starts a comment; each format has statements of its own. Errors name
+ * the script and the line. A script is read so:
  *
  *     struct script s;
  *     if (!script_open(&s, path, err)) return false;

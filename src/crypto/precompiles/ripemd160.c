@@ -3,7 +3,8 @@
 #include <openssl/ripemd.h>
 #include "crypto/precompiles/precompiles.h"
 
-/* This uses the old interface of libcrypto, because the new one needs a provider that may not be installed. */
+/* The function uses the old interface of libcrypto, because the new one needs a provider that
+ * may not be installed. */
 bool precompile_ripemd160(penta_bytes in, uint8_t out[20], struct long_work *work)
 {
 #ifdef OPENSSL_NO_RMD160

@@ -1,4 +1,4 @@
-/* PolkaVM programs, in three dialects.
+/* Declares PolkaVM programs, which have three dialects.
  *
  * polkavm is the dialect that the tool chain writes. v is the prefix varint of varint.h:
  *     50 56 4d 00 | isa u8 | length of the file u64 | section* | 00 | trailing bytes
@@ -108,7 +108,8 @@ struct pvm_program {
     struct pvm_code code; /* the code with its bitmask, jump table and ISA */
     penta_bytes debug_strings, debug_lines, debug_ranges;
     enum pvm_doc_end doc_end;
-    /* polkavm: all sections but the end section; the writer reads `raw` and `extra` */
+    /* `sections` has all sections of a polkavm file but the end section; the writer reads `raw`
+     * and `extra`. */
     struct pvm_section *sections;
     size_t section_count;
     bool has_code;        /* polkavm: whether the code section is there */
@@ -123,7 +124,7 @@ struct pvm_module {
     penta_module base;
     struct arena arena;
     struct pvm_program program;
-    /* where these parts start in the file */
+    /* These are the offsets of the parts in the file. */
     uint64_t ro_offset, rw_offset, code_offset, mask_offset, table_offset;
     /* Findings in doc and polkavm files are reported at these offsets. */
     uint64_t memory_offset, exports_offset, imports_offset;

@@ -63,7 +63,7 @@ static bool assign_offsets_measure(struct pvm_assembly *a, struct pvm_item *item
 
 static bool assign_offsets_place(struct pvm_assembly *a, penta_error *err)
 {
-    /* an item that did not fit in this round; only the last round counts */
+    /* `misfit` is an item that did not fit in this round; only the last round counts. */
     const struct pvm_item *misfit = NULL;
     bool moved = true;
     for (unsigned round = 0; moved; round++) {

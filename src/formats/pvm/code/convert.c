@@ -269,7 +269,7 @@ static bool add_dispatch(struct conversion *c)
     return true;
 }
 
-/* the most exports of a jam program: refine, accumulate and on-transfer */
+/* A jam program has at most three exports: refine, accumulate and on-transfer. */
 enum { JAM_EXPORTS = 3 };
 
 /* Sorts the exports in the order of the entry points. */

@@ -7,23 +7,25 @@ enum { PVM_LOW_NIBBLE = 1, PVM_HIGH_NIBBLE = 2, PVM_NEVER = 64 };
 
 /* A struct pvm_usual tells for an opcode byte which instructions need no further checks. */
 struct pvm_usual {
-    /* the least length of an instruction of which only length and registers need checks; else
-     * PVM_NEVER */
+    /* `plain` is the least length of an instruction of which only length and registers need
+     * checks, else PVM_NEVER. */
     uint8_t plain;
-    /* how many bytes stand before the immediates; PVM_NEVER: all checks are always needed */
+    /* `need` says how many bytes stand before the immediates; PVM_NEVER means that all checks
+     * are always needed. */
     uint8_t need;
     uint8_t first, second; /* masks of the nibbles of the next two bytes that are registers */
-    /* the byte and the bits that hold the size of the first of two immediates */
+    /* The byte at `size_at` holds the size of the first of two immediates, in the bits of
+     * `size_mask`. */
     uint8_t size_at, size_mask;
     uint8_t stops; /* 1 when control need not go on to the next instruction */
-    /* 1 when the instruction ends a block, so that jumps may go to the next one */
+    /* `ends` is 1 when the instruction ends a block, so that jumps may go to the next one. */
     uint8_t ends;
     bool jumps;
 };
 
 struct pvm_code_bits { /* The sets have one bit for each pc, in words of 64. */
     uint64_t *stops;   /* the instructions after which control need not go on */
-    /* the places where jumps may go; where the bit is 0, pvm_is_target decides */
+    /* Jumps may go to these places; where the bit is 0, pvm_is_target decides. */
     uint64_t *targets;
     uint64_t *odd; /* the instructions that need more checks than pvm_usual.plain */
     struct pvm_usual usual[256];

@@ -211,7 +211,7 @@ struct walk {
     const uint8_t *at;
     uint32_t pc, idle; /* idle: how many operations there were since the last region */
     unsigned odd;
-    /* end: the pc where the program must end; from: the offset where it began */
+    /* `end` is the pc where the program must end, `from` the offset where it began. */
     uint32_t end, from;
     size_t range;
 };

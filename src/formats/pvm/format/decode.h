@@ -35,7 +35,7 @@ enum { PVM_REGISTERS = 13, PVM_SKIP_MAX = 24 };
 
 extern const struct pvm_op_info {
     const char *name, *gp_name;
-    /* the opcode byte in each ISA, or -1 when the ISA does not have the instruction */
+    /* `number` is the opcode byte in each ISA, or -1 when the ISA does not have the instruction. */
     int16_t number[PVM_ISAS];
     uint8_t shape, flow;
 } pvm_ops[PVM_OPS];
@@ -84,9 +84,11 @@ struct pvm_code {
 struct pvm_insn {
     uint8_t op; /* a number of enum pvm_op */
     uint8_t a, b, d;
-    /* how many bytes the instruction has with its opcode; the next one is at pc + length */
+    /* `length` says how many bytes the instruction has with its opcode; the next one is at pc +
+     * length. */
     uint8_t length;
-    /* how many bytes the immediates have as stored; an offset is the last of them */
+    /* `size1` and `size2` say how many bytes the immediates have as stored; an offset is the
+     * last of them. */
     uint8_t size1, size2;
     uint32_t pc;
     uint32_t target;     /* the target of a jump or branch, as a pc */

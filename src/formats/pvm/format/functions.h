@@ -6,12 +6,12 @@
 struct pvm_named_code {
     uint32_t pc;
     penta_bytes space, name; /* `space` is the namespace of the function and may be empty. */
-    /* the index of a range of the debug sections, or SIZE_MAX for an export */
+    /* `range` is the index of a range of the debug sections, or SIZE_MAX for an export. */
     size_t range;
 };
 
 enum { PVM_JAM_ENTRIES = 2 };
-/* the names of the entry points of standard programs */
+/* These are the names of the entry points of standard programs. */
 extern const char *const pvm_jam_entry_names[];
 /* Decides which export becomes which entry point. An export that has the name of an entry point
  * goes there; the others take the places that are left, in their order. Returns false when a

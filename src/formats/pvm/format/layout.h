@@ -4,7 +4,7 @@
 
 struct pvm_layout { /* A struct pvm_layout has the addresses of the areas. */
     uint32_t ro, rw, stack, stack_top, aux;
-    /* the lengths of the areas in whole pages */
+    /* The lengths of the areas are those of whole pages. */
     uint64_t ro_length, rw_length, stack_length, aux_length;
     uint64_t heap_base, heap_max;
 };

@@ -7,7 +7,7 @@
 
 struct reach {
     const struct pvm_code *code;
-    /* pvm_code_bits.stops: after these instructions control need not go on */
+    /* After the instructions in this set control need not go on (pvm_code_bits.stops). */
     const uint64_t *stops;
     uint64_t *seen; /* a bit for each pc that control can reach */
     uint32_t *todo;

@@ -28,7 +28,7 @@ struct pvm_file { /* A struct pvm_file is an open file. */
     unsigned flags;
     int fd;                   /* the host's descriptor, for a file of the host */
     struct memory_node *node; /* the node, for a file in memory */
-    /* the position in a file in memory; in a folder the index of the next entry */
+    /* `position` is the position in a file in memory; in a folder the index of the next entry. */
     uint64_t position;
     struct pvm_list list; /* the entries, for a folder */
     struct pvm_file_stat folder;

@@ -37,10 +37,12 @@ struct seen { /* A struct seen is a file of the host; number 0 means that the pl
 struct pvm_files {
     struct mount *mounts;
     size_t mount_count, mount_capacity;
-    /* the open files of the descriptors from FIRST on; NULL: the descriptor is free */
+    /* `open` has the open files of the descriptors from FIRST on; NULL means that the descriptor
+     * is free. */
     struct pvm_file **open;
     size_t open_max;
-    /* how many bytes the program has stored, and how many it may store */
+    /* `grown` and `grown_max` say how many bytes the program has stored, and how many it may
+     * store. */
     uint64_t grown, grown_max;
     struct seen *seen; /* a hash table of a power of two of places, at most half full */
     size_t seen_places, seen_count;

@@ -32,7 +32,7 @@ struct pvm_file_stat {
     uint64_t size;     /* the size in bytes */
     uint64_t modified; /* when the file was changed, in nanoseconds since 1970 */
     uint32_t mode;     /* kind and rights, in the bits of POSIX */
-    /* the index of the folder that has the file: 0 is the first that was given */
+    /* `folder` is the index of the folder that has the file: 0 is the first that was given. */
     uint32_t folder;
 };
 enum { PVM_STAT_BYTES = 32, PVM_ENTRY_BYTES = 10 };

@@ -3,7 +3,7 @@
 
 void pvm_jit_decoder_init(struct jit_decoder *d, const struct pvm_code *code)
 {
-    /* more bytes than are read at once for an instruction and those after it */
+    /* AHEAD is more than the bytes that are read at once for an instruction and those after it. */
     enum { AHEAD = 80 };
     d->code = code;
     d->ops = pvm_isas[code->isa].op;

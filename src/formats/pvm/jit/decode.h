@@ -1,5 +1,5 @@
-/* Decoding for the compiler. jit_decode finds the opcode and the length of an instruction; each
- * kind of instruction then reads its own operands. So nothing is read in vain, and no branch
+/* Decodes instructions for the compiler. jit_decode finds the opcode and the length of an instruction; each
+ * kind of instruction then reads its own operands. So no operand is read in vain, and no branch
  * depends on the shape: a mispredicted branch costs as much as the rest of decoding.
  *
  * Near the end of the code, in holes and in the doc dialect, pvm_jit_decode_any decodes with

@@ -37,7 +37,7 @@ static void after_fork(void)
 {
     pvm_thread = 0;
     forks += UINT64_C(1) << 32;
-    /* It is not NULL when a signal handler has forked during a run. */
+    /* `vm` is not NULL when a signal handler has forked during a run. */
     struct pvm_vm *vm = pvm_running;
     if (vm) atomic_store_explicit(&vm->runner, pvm_thread_number(), memory_order_relaxed);
 }

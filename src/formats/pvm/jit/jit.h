@@ -1,5 +1,5 @@
-/* The compiler to x86-64 and its run time. Compiled code works on the struct pvm_state of the same
- * machine that the interpreter runs. It leaves what is rare (faults, traps, sbrk, memset, illegal
+/* Declares the compiler to x86-64 and its run time. Compiled code works on the struct pvm_state of the same
+ * machine that the interpreter runs. It leaves rare things (faults, traps, sbrk, memset, illegal
  * jumps, finite fuel, breakpoints) to the interpreter, one instruction at a time, which starts from
  * the exact state before that instruction.
  *
@@ -50,19 +50,20 @@ struct pvm_cold {  /* A cold place comes after the blocks and has code that seld
 struct pvm_native {
     uint8_t *code;
     size_t mapped;
-    /* used: the offset where everything ends; body: that of the first block; cold_start: that of
-     * the first cold place */
+    /* `used` is the offset where everything ends, `body` that of the first block, `cold_start`
+     * that of the first cold place. */
     uint32_t used, body, cold_start;
     uint32_t enter, enter_check, enter_end, exits_end, leave_fault, leave_kick;
     uint32_t charge_size;
     uint32_t size;     /* the size of the guest code */
     uint64_t *places;  /* a bit for each pc up to `size` at which an instruction is */
     uint32_t *numbers; /* for every 64 bytes of guest code: the number of their first instruction */
-    /* For each instruction: the native offset of its code, ascending, or 0 when it is inside a
-     * group. */
+    /* `offsets` has for each instruction the native offset of its code, ascending, or 0 when the
+     * instruction is inside a group. */
     uint32_t *offsets;
     uint32_t count; /* how many instructions there are */
-    /* the size of the mapping of `offsets` in bytes, or 0 when it has no mapping of its own */
+    /* `offsets_mapped` is the size of the mapping of `offsets` in bytes, or 0 when it has no
+     * mapping of its own. */
     size_t offsets_mapped;
     uint8_t *block_starts;   /* a bit for each pc where a block starts */
     struct pvm_copy *copies; /* The copies are sorted by `native`. */
@@ -133,13 +134,14 @@ struct jit_decoder {
     const struct pvm_code *code;
     const uint8_t *ops, *bytes, *starts;
     uint32_t limit; /* Below this pc, reads of fixed size stay inside code and bitmask. */
-    /* the pc that `limit` has unless it is lowered so that the decoder asks */
+    /* `end` is the value that `limit` has unless it is lowered so that the decoder asks. */
     uint32_t end;
-    /* the pc from which on the decoder asks again whether the work is over */
+    /* `next` is the pc from which on the decoder asks again whether the work is over. */
     uint32_t next;
-    /* the compiler whose work may be over, or NULL when the decoder does not ask */
+    /* `asks` is the compiler whose work may be over, or NULL when the decoder does not ask. */
     struct jit *asks;
-    /* copies of the last two instructions that are not in place, in their longest form */
+    /* `longest` has copies of the last two instructions that are not in place, in their longest
+     * form. */
     uint8_t longest[2][16];
     unsigned copies; /* how many copies were made so far; they alternate in `longest` */
 };
@@ -167,7 +169,8 @@ struct jit {
     bool general;
     const uint8_t *writes; /* in a loop: how often the loop writes each host register; else NULL */
     uint32_t count;        /* how many instructions the block has that was written last */
-    /* a bit for each pc of a block to which no jump may go; NULL: there is none so far */
+    /* `odd` has a bit for each pc of a block to which no jump may go. It is NULL while there is
+     * no such block. */
     uint8_t *odd;
     struct x64_label step, host, poll, dynamic;
     struct x64_label divide[8], high_ss, high_su;

@@ -30,7 +30,7 @@ enum {
     TRAP_FLAG = 0x100,
 };
 static struct sigaction before[SIGNALS];
-/* for each signal: the old handler had SA_RESETHAND and was called */
+/* For each signal `spent` says that the old handler had SA_RESETHAND and was called. */
 static atomic_bool spent[SIGNALS];
 static bool installed;
 

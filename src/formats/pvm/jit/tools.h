@@ -7,7 +7,8 @@
 
 struct pvm_difference {
     const char *what; /* what differs, such as "a0: jit 0x2, interp 0x1" */
-    /* where the block after which the difference was seen starts and ends in the code */
+    /* `from` and `to` say where the block after which the difference was seen starts and ends in
+     * the code. */
     uint32_t from, to;
     uint32_t entered; /* the pc at which both engines entered the block */
     const struct pvm_native *native;
@@ -23,7 +24,8 @@ bool pvm_both_difference(const penta_vm *vm, struct pvm_difference *out);
  * function. */
 struct pvm_function {
     uint32_t from, to; /* the native offsets at which the function starts and ends */
-    /* the pcs at which it starts and ends; when they are equal there is no guest code */
+    /* `pc` and `end` are the pcs at which the function starts and ends; when they are equal,
+     * there is no guest code. */
     uint32_t pc, end;
     penta_bytes space, name; /* `space` is the namespace of the function and may be empty. */
     /* This is the index of the function's range in the debug sections, or SIZE_MAX when it has

@@ -33,8 +33,8 @@ struct step {
 struct node {
     struct step step;
     uint64_t offset;
-    /* may: the registers that hold the address on some path; must: those that hold it on every
-     * path */
+    /* `may` has the registers that hold the address on some path, `must` those that hold it on
+     * every path. */
     uint16_t may, must;
     uint32_t into[EDGES];
     bool waits;

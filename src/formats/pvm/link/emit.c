@@ -153,7 +153,7 @@ static void number_span(struct link *l, const struct link_span *s)
  * comparisons and differences of code addresses keep their sign. */
 static bool number_blocks(struct link *l)
 {
-    /* for each block: the span that starts with it, or NULL */
+    /* For each block, `starts` has the span that starts with it, or NULL. */
     const struct link_span **starts = NULL;
     if (l->span_count) {
         starts = calloc(l->block_count, sizeof(const struct link_span *));

@@ -5,8 +5,8 @@
 #include "pvm/vm/ops.h"
 
 struct link_form {
-    /* the forms with a constant, as numbers of enum pvm_op; PVM_OP_invalid when there is no such
-     * form */
+    /* `second` and `first` are the forms with a constant, as numbers of enum pvm_op, or
+     * PVM_OP_invalid when there is no such form. */
     uint8_t second, first;
     bool negate; /* A constant in the second place is negated. */
 };

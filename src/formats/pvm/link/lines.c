@@ -37,7 +37,8 @@ struct line_writer {
     size_t slots, used;
     struct stack now; /* the frames that a reader of the line program has at this point */
     uint32_t mutation;
-    /* from: the pc where the line program starts; region: the pc where its open region starts */
+    /* `from` is the pc where the line program starts, `region` the pc where its open region
+     * starts. */
     uint32_t from, region;
     bool open;
 };

@@ -82,11 +82,11 @@ struct link_object {
     uint32_t section_first, section_count;
     struct link_symbol *symbols;
     size_t symbol_count;
-    /* symbols that can name code, sorted by place (link_function_at) */
+    /* `functions` has the symbols that can name code, sorted by place (link_function_at). */
     const struct link_symbol **functions;
     size_t function_count;
     void *elf; /* the libelf handle of elf.c, which holds the names */
-    /* the source lines that dwarf.c has read, or NULL before they are asked for */
+    /* `lines` are the source lines that dwarf.c has read, or NULL before they are asked for. */
     struct dwarf_lines *lines;
     bool lines_tried;
 };
@@ -155,8 +155,8 @@ struct link_insn {
 struct link_block {
     struct link_insn *insns;
     uint32_t count;
-    /* the block that follows without a jump, or to which the call at the end of this block
-     * returns */
+    /* `next` is the block that follows without a jump, or to which the call at the end of this
+     * block returns. */
     uint32_t next;
     bool reached;
     bool taken; /* Code or data uses the address of the block, or a call returns to it. */
@@ -178,14 +178,15 @@ struct link_item { /* A struct link_item is an instruction in the form in which 
     struct pvm_insn in;
     uint32_t target; /* the block to which the instruction jumps, or LINK_NONE */
     uint8_t size;    /* the size in bytes, or 0 for as few bytes as possible */
-    /* the place of the RISC-V instruction from which it was made; section LINK_NONE: the linker
-     * added it */
+    /* `section` and `offset` are the place of the RISC-V instruction from which the item was
+     * made. `section` is LINK_NONE when the linker added it. */
     uint32_t section, offset;
 };
 
 struct link_import {
     penta_bytes name;
-    /* the index that the record of the import asks for, or that the linker gives the import */
+    /* `index` is the index that the record of the import asks for, or that the linker gives the
+     * import. */
     uint32_t index;
     bool has_index, used;
     uint8_t inputs, outputs;
@@ -212,7 +213,8 @@ struct link {
     unsigned level; /* the level of optimisation, from 0 to 2 */
     uint64_t stack_min;
     const char *dispatch;
-    /* metadata that comes before a standard program; its data is NULL when there is none */
+    /* `metadata` is metadata that comes before a standard program; its data is NULL when there
+     * is none. */
     penta_bytes metadata;
 
     struct link_object *objects;
@@ -226,7 +228,8 @@ struct link {
     struct link_group *groups;
     size_t group_count, group_capacity;
     unsigned bits; /* the word size of the objects, 32 or 64 */
-    /* the section with slots that keep the values of the registers which lower_compute.c borrows */
+    /* `spill` is the section with slots that keep the values of the registers which
+     * lower_compute.c borrows. */
     uint32_t spill;
 
     uint64_t followed; /* how many instructions addresses.c has looked at */

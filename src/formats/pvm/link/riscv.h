@@ -33,7 +33,7 @@ enum riscv_kind {
 
 struct riscv_insn {
     enum riscv_kind kind;
-    /* the machine's instruction for this word size: a number of enum pvm_op */
+    /* `op` is the machine's instruction for this word size: a number of enum pvm_op. */
     uint8_t op;
     uint8_t size;              /* the size of the RISC-V instruction, 2 or 4 bytes */
     uint8_t rd, rs1, rs2, rs3; /* the numbers of the x registers */

@@ -37,9 +37,9 @@ struct pvm_line {
 /* A struct pvm_match is the instruction that the operands of a line mean. */
 struct pvm_match {
     struct pvm_insn in;
-    /* the target of a jump, a label or a number; NULL for other instructions */
+    /* `target` is the target of a jump, a label or a number, or NULL for other instructions. */
     const struct pvm_operand *target;
-    /* the label whose dynamic address is the first immediate, or NULL */
+    /* `address` is the label whose dynamic address is the first immediate, or NULL. */
     const struct pvm_operand *address;
 };
 

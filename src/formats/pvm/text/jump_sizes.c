@@ -21,7 +21,8 @@ struct sizes {
     const struct pvm_code *code;
     uint8_t *sized;  /* a bit for each pc: the jump is printed with its size */
     uint64_t *jumps; /* a bit for each pc: a jump without a size, which may become shorter */
-    /* for the pc of each jump: how many bytes shorter the jump is than in the file */
+    /* For the pc of each jump, `shrunk` says how many bytes shorter the jump is than in the
+     * file. */
     uint8_t *shrunk;
     uint32_t *before; /* for each word of `jumps`: the sum of `shrunk` before it */
     bool some;

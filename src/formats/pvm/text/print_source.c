@@ -28,7 +28,7 @@ struct printer {
     const struct pvm_print *p;
     struct writer *out;
     struct writer line; /* the line that is being checked */
-    /* lines that were printed before, found by the hash of their bytes */
+    /* `known` has lines that were printed before, found by the hash of their bytes. */
     struct known_line *known;
     uint8_t *labels; /* a bit for each pc: a label is printed here */
     uint8_t *sized;  /* a bit for each pc: this jump needs its size */

@@ -45,15 +45,16 @@ enum pvm_cell_op {
 enum { PVM_CELL_NOWHERE = 1 };
 
 struct pvm_place { /* A struct pvm_place says where a cell comes from. */
-    /* ordinal: how many instructions of the program come before this one */
+    /* `ordinal` says how many instructions of the program come before this one. */
     uint32_t pc, block, ordinal;
 };
 
 struct pvm_block {
     uint32_t pc;
-    /* entry: the cell to which jumps to the block go; first: the cell of its first instruction */
+    /* `entry` is the cell to which jumps to the block go, `first` the cell of its first
+     * instruction. */
     uint32_t entry, first;
-    /* ordinal: how many instructions come before the block; count: how many it has */
+    /* `ordinal` says how many instructions come before the block, `count` how many it has. */
     uint32_t ordinal, count;
     bool loops; /* The last instruction of the block may jump to its first one. */
 };

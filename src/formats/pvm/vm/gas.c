@@ -80,9 +80,11 @@ enum overlap { NEVER, EITHER, FIRST };
 enum { LOAD_LATENCY = 0 }; /* 0 stands for the latency of loads in the chosen model */
 
 static const struct row {
-    /* for each place: a mask of all ones if the instruction reads the register there, else 0 */
+    /* For each place, `reads` is a mask of all ones if the instruction reads the register there,
+     * else 0. */
     uint16_t reads[2];
-    /* for each place: a mask of all ones if a slot is saved when it writes that register, too */
+    /* For each place, `saves` is a mask of all ones if a slot is saved when the instruction
+     * writes that register, too. */
     uint16_t saves[2];
     uint16_t writes; /* a mask of all ones if the instruction writes a register, else 0 */
     uint8_t place;   /* where the number of the written register is: the shift of its four bits */
@@ -187,22 +189,24 @@ static inline void cost_at(const struct model *m, uint32_t pc, struct cost *c)
 enum { SLOTS = 32, STARTS = 5, DECODES = 4, TIMES = 128 }; /* TIMES is more than any latency. */
 
 struct pipeline {
-    /* now: the current cycle; last: the last cycle in which something completes */
+    /* `now` is the current cycle, `last` the last cycle in which something completes. */
     uint32_t now, last;
     uint64_t free_units;
-    /* head: the oldest entry in the ring; count: how many entries there were so far */
+    /* `head` is the oldest entry in the ring, `count` how many entries there were so far. */
     uint32_t head, count;
-    /* ready: the set of slots whose entries may start; waiting: those whose entries wait for
-     * others */
+    /* `ready` is the set of slots whose entries may start, `waiting` of those whose entries wait
+     * for others. */
     uint32_t ready, waiting;
     uint32_t unfinished;
     uint64_t busy[TIMES / 64]; /* a bit for each cycle in which an entry completes */
-    /* for each cycle: the set of slots whose entries complete */
+    /* For each cycle, `completes` is the set of slots whose entries complete. */
     uint32_t completes[TIMES];
-    /* for each slot: the slots for which its entry waits, and those that wait for it */
+    /* For each slot, `deps` has the slots for which its entry waits, `dependents` those that
+     * wait for it. */
     uint32_t deps[SLOTS], dependents[SLOTS];
     uint64_t units[SLOTS];
-    /* for each slot: the cycle in which it is free again, once its entry has started */
+    /* For each slot, `free_at` is the cycle in which it is free again, once its entry has
+     * started. */
     uint32_t free_at[SLOTS];
     uint8_t latency[SLOTS];
     uint32_t producer[16]; /* for each register: the entry that computes its newest value */
@@ -332,7 +336,7 @@ static uint32_t pipeline_cost(const struct model *m, uint32_t pc)
             pc += c.length;
             if (more) cost_at(m, pc, &c);
         }
-        /* busy: more entries could start in the next cycle */
+        /* The machine is busy when more entries could start in the next cycle. */
         bool busy = p.ready && !start_all(&p) && p.ready;
         p.ready |= fresh;
         if (!more && !p.ready && !p.waiting) break;

@@ -23,7 +23,8 @@ struct pvm_state {
     int64_t gas; /* the gas that is left, which is at least 0 */
     uint32_t pc;
     /* The members from here on belong to the interpreter (handlers.h). */
-    /* a number of enum pvm_exit that says why the handlers returned; 0 while they run */
+    /* `exit` is a number of enum pvm_exit that says why the handlers returned, or 0 while they
+     * run. */
     uint32_t exit;
     const struct pvm_cell *cell, *loop;
     int64_t left;
@@ -117,7 +118,8 @@ struct pvm_vm {
     bool paid;
     enum pvm_wait wait;
     enum pvm_trap trap;
-    /* how many instructions ran, or UINT64_MAX after compiled code, which does not count them */
+    /* `executed` says how many instructions ran, or UINT64_MAX after compiled code, which does
+     * not count them. */
     uint64_t executed;
     uint64_t host_calls;
     uint32_t host_number; /* the number of the host call that waits for its answer */
@@ -137,9 +139,9 @@ struct pvm_vm {
     struct pvm_pool *pool;          /* the pool to which this machine goes back, or NULL */
     atomic_int runner;              /* the thread that runs this machine, or 0 (jit/interrupt.h) */
     bool fences;                    /* A run needs a memory barrier of its own. */
-    /* how many interrupts are looking for the thread that runs this machine */
+    /* `kicks` says how many interrupts are looking for the thread that runs this machine. */
     _Atomic uint64_t kicks;
-    /* the machine with which this one is compared, or NULL (jit/lockstep.c) */
+    /* `twin` is the machine with which this one is compared, or NULL (jit/lockstep.c). */
     struct pvm_twin *twin;
 };
 
@@ -156,7 +158,8 @@ struct pvm_config {
     uint32_t page; /* the size of a guest page in bytes; 0 stands for 4096 */
     bool async;    /* Compiled code counts gas and does not stop for it. */
     bool perf_map; /* The names of compiled functions go to a file for perf. */
-    /* the folder for the code and the source lines of compiled functions, or NULL */
+    /* `perf_dump` is the folder for the code and the source lines of compiled functions, or
+     * NULL. */
     const char *perf_dump;
     bool poll; /* Compiled code looks at the interrupt flag where it may loop. */
     int64_t gas;

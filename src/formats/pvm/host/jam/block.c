@@ -12,7 +12,7 @@ struct block {
     struct jam_layer layer;
     penta_jam_outcome *out;
     penta_error *err;
-    /* the reports to accumulate, in this order; at_once or queue owns them */
+    /* `reports` are the reports to accumulate, in this order; `at_once` or `queue` owns them. */
     struct jam_report *reports;
     size_t report_count, done;
     struct jam_report *at_once; /* the new reports without dependencies */

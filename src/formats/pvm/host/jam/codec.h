@@ -26,7 +26,7 @@ struct jam_report {
     penta_bytes encoded;
     const uint8_t *package, *exports_root, *authorizer;
     penta_bytes trace;
-    /* prerequisites: hashes; lookups: a package hash and a root for each */
+    /* `prerequisites` has hashes, `lookups` a package hash and a root for each lookup. */
     const uint8_t *prerequisites, *lookups;
     size_t prerequisite_count, lookup_count;
     struct jam_digest *digests;

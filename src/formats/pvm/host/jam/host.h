@@ -164,7 +164,7 @@ struct jam_run {
     penta_error *err;
     uint32_t service, slot;
     const uint8_t *entropy;
-    /* copies of arguments whose bytes are not contiguous in the host's memory */
+    /* `scratch` has copies of arguments whose bytes are not contiguous in the host's memory. */
     struct writer scratch[2];
     struct {
         uint64_t at, size;

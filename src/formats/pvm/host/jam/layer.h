@@ -44,7 +44,7 @@ struct jam_layer {
     struct jam_undo *undo;
     size_t undo_count, undo_capacity;
     uint32_t mark; /* the number of the present mark; 0: changes are not noted */
-    /* the seed of the hash function, which is random because programs choose the keys */
+    /* `seed` is the seed of the hash function, which is random because programs choose the keys. */
     uint64_t seed;
     bool plain_records; /* Account records have no version byte. */
     bool failed;        /* Memory ran out, which is tested once, at the end. */

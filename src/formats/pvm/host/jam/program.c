@@ -82,8 +82,8 @@ struct pvm_vm *jam_program_take(struct penta_jam_host *host, struct jam_program 
 
 void jam_program_return(struct pvm_vm *vm)
 {
-    /* This unmaps only the pages of the arguments. So the other pages can be reset instead of
-     * mapped again. */
+    /* This call unmaps only the pages of the arguments. So the other pages can be reset instead
+     * of mapped again. */
     pvm_memory_unmap(&vm->memory, vm->layout.aux, UINT64_C(1) << 24);
     vm->base.engine->close(&vm->base);
 }

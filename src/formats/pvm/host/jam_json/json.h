@@ -10,7 +10,8 @@ struct jam_json {
      * named. */
     const char *folder;
     penta_error *err;
-    /* the path of the member that is read now, or, after an error, of the wrong member */
+    /* `path` is the path of the member that is read now, or, after an error, of the wrong
+     * member. */
     char path[100];
 };
 

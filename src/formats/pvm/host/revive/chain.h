@@ -1,5 +1,5 @@
-/* The chain: accounts, their storage, the code of contracts, events. A journal holds every change, so that changes
- * can be undone when a call fails.
+/* A chain has accounts, their storage, the code of contracts, and events. A journal holds every change, so
+ * that changes can be undone when a call fails.
  *
  * The storage of all accounts is one table. A key in it is the account's address, a byte for the kind of storage,
  * and the contract's key. Transient storage lasts one transaction: its slots carry the transaction's number. */
@@ -31,7 +31,7 @@ struct account_state {
     struct u256 balance;
     uint64_t nonce;
     uint64_t created; /* the number of the transaction that created the account */
-    /* the account's code; NULL when it has none, or its constructor still runs */
+    /* `code` is the account's code, or NULL when it has none, or its constructor still runs. */
     struct code *code;
     bool contract; /* The account is a contract, also while its constructor runs. */
     bool doomed;   /* The account is removed at the end of the transaction. */

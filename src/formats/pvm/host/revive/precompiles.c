@@ -148,7 +148,7 @@ static enum precompiled contract_blake2f(penta_bytes in, struct blob *out, struc
 }
 
 static const struct {
-    /* the name of the contract, for the message that it is not supported */
+    /* `unsupported` is the name of the contract, for the message that it is not supported. */
     const char *unsupported;
     enum precompiled (*run)(penta_bytes in, struct blob *out, struct long_work *work);
 } precompiles[] = {

@@ -1,5 +1,5 @@
-/* The contract host: an in-memory chain for PolkaVM contracts as pallet-revive runs them.
- * docs/formats/pvm/contracts.md (CONTRACT) says what it does; its files share this header.
+/* The contract host is a chain in memory for PolkaVM contracts as pallet-revive runs them.
+ * docs/formats/pvm/contracts.md (CONTRACT) says what it does. Its files share this header:
  *
  *     chain.c      accounts, storage, events, and the journal that undoes them
  *     codes.c      the code of contracts, and machines that run it
@@ -56,7 +56,8 @@ struct code {
     bool has_call, has_deploy;
     uint32_t call_pc, deploy_pc;
     struct pvm_config config;
-    /* the cells that the machines of the code share; NULL: there are none yet */
+    /* `cells` are the cells that the machines of the code share; NULL means that there are none
+     * yet. */
     struct pvm_cells *cells;
     struct pvm_vm **idle;
     size_t idle_count, idle_capacity;
@@ -70,7 +71,7 @@ struct frame { /* A frame is a call that has begun and not ended. */
     struct frame *parent;
     unsigned depth;
     struct account *account; /* the executing account */
-    /* the account whose code runs, which is another one in a delegate call */
+    /* `code_of` is the account whose code runs, which is another one in a delegate call. */
     struct account *code_of;
     const struct code *code_now; /* the code that runs; NULL: the account has none */
     uint8_t caller[ADDRESS];

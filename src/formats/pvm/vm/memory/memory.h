@@ -41,7 +41,8 @@ struct pvm_area { /* An area is whole pages with the same rights, and their init
     uint32_t address;
     uint64_t length;
     bool writable;
-    /* the first initial bytes, after which zeros follow; they are borrowed, or owned by `owned` */
+    /* `initial` has the first bytes, after which zeros follow. They are borrowed, or owned by
+     * `owned`. */
     penta_bytes initial;
     uint8_t *owned;
 };
@@ -57,11 +58,13 @@ static inline bool pvm_span_meets(const struct pvm_span *s, uint32_t address, un
 }
 
 struct pvm_memory {
-    /* the state of the machine, zero at the start; an engine works on the registers in it */
+    /* `state` is the state of the machine, zero at the start; an engine works on the registers
+     * in it. */
     struct pvm_state *state;
     uint8_t *base;   /* where guest address 0 is; the paged back end has no memory there */
     uint8_t *rights; /* PVM_PAGES bytes, one for each page */
-    /* the page table of the paged back end, with two levels of 1024 entries; else NULL */
+    /* `pages` is the page table of the paged back end, with two levels of 1024 entries, else
+     * NULL. */
     uint8_t **pages;
     void *reservation;
     uint32_t page; /* the guest's page size, which is the unit of maps and of `fault` */
