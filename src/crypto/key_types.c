@@ -1,5 +1,4 @@
-/* Has the table of key types, from keys.def, and checks the forms of keys and signatures. It needs no
- * libcrypto, so every build has it. */
+/* Has the table of key types, from keys.def. It needs no libcrypto, so every build has it. */
 #include "crypto/keys.h"
 #include "base/bytes.h"
 #include "crypto/lms/hss.h"

@@ -29,7 +29,6 @@ struct public_key {
 struct private_key;
 
 const char *key_type_name(enum key_type type); /* Returns a name such as "ed25519". */
-/* Both functions return 0 for a type whose sizes depend on the key. */
 size_t key_public_size(enum key_type type);
 size_t key_signature_size(enum key_type type);
 /* Tells whether a raw public key, or a signature, of this type can have this form. For types of one size only the size
