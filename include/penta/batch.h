@@ -21,39 +21,45 @@ typedef struct penta_batch_totals {
     uint64_t reused; /* how many of the lines are from earlier runs */
     uint64_t listed; /* how many sources were found so far, of all shards */
     bool complete;   /* The list of sources has been read to its end. */
-    /* how much of the list has been read, from 0 to 1, by its files and folders */
+    /* `part` says how much of the list has been read, from 0 to 1, by its files and folders. */
     double part;
     int exit_max;        /* the highest exit code of a line */
     uint64_t exits[256]; /* how many lines have each exit code */
 } penta_batch_totals;
 
 typedef struct penta_batch_job { /* Members that are zero have their defaults. */
-    /* the path of the tool; NULL: that in PENTA_TOOL, else the installed one */
+    /* `program` is the path of the tool; NULL stands for that in PENTA_TOOL, else the installed
+     * one. */
     const char *program;
-    /* a command that makes a document for one file, such as "validate" */
+    /* `verb` is a command that makes a document for one file, such as "validate". */
     const char *verb;
     const char *const *arguments; /* the options of the verb, as on the command line */
     size_t argument_count;
     const char *const *sources; /* the names of files, folders and archives */
     size_t source_count;
     const char *
-        /* a file with more names, on lines or each ended by a NUL byte; "123<TAB>name" gives a
-         * size, too */
+        /* `from` is a file with more names, on lines or each ended by a NUL byte. "123<TAB>name"
+         * gives a size, too. */
         from;
-    /* the file that gets the lines; the names of files beside it begin with its name */
+    /* `results` is the file that gets the lines; the names of files beside it begin with its
+     * name. */
     const char *results;
-    /* "K/N", "auto" or "auto/N": only this part of the job is done, into a file of its own */
+    /* When `shard` is "K/N", "auto" or "auto/N", only this part of the job is done, into a file
+     * of its own. */
     const char *shard;
-    /* the members that a line has, such as "verdict,document.info"; NULL: all */
+    /* `fields` are the members that a line has, such as "verdict,document.info"; NULL stands for
+     * all. */
     const char *fields;
     const char *files_to; /* the folder for files that the verb itself writes, or NULL */
-    /* a folder with results of earlier runs, which hosts may share, or NULL */
+    /* `cache` is a folder with results of earlier runs, which hosts may share, or NULL. */
     const char *cache;
-    /* values for options such as "rate=1:5,epochs=2:4": each combination gets a line; or NULL */
+    /* `grid` has values for options, as in "rate=1:5,epochs=2:4", and each combination gets a
+     * line. It may be NULL. */
     const char *grid;
     unsigned jobs;       /* how many worker processes there are; 0: one for each processor */
     double file_timeout; /* how many seconds one source may take; 0: no limit */
-    /* how many bytes a worker may take beyond those at its start; 0: no limit */
+    /* `file_memory` says how many bytes a worker may take beyond those at its start; 0 stands
+     * for no limit. */
     uint64_t file_memory;
     uint64_t planned; /* how many shards penta_batch_plan plans; 0: none */
     /* Is called about ten times a second, and at the end; NULL: nothing is called. Returning

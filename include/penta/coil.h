@@ -94,7 +94,8 @@ typedef struct penta_coil_compilation {
     uint32_t instructions, native_bytes;
     uint64_t nanoseconds; /* how much processor time the compiler took */
     uint64_t work;        /* how many steps the compiler made, which are limited (COIL 7.16.4) */
-    /* how many functions were compiled at level 1, because level 2 would take too many steps */
+    /* `simple` says how many functions were compiled at level 1, because level 2 would take too
+     * many steps. */
     uint32_t simple;
 } penta_coil_compilation;
 

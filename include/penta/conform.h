@@ -24,7 +24,7 @@ typedef enum penta_conform_verdict {
 PENTA_API const char *penta_conform_verdict_name(penta_conform_verdict verdict);
 
 typedef struct penta_conform_result { /* A result is borrowed during the callback. */
-    /* the file and the case; a name of NULL means the file itself */
+    /* `path` is the file and `name` the case; a name of NULL means the file itself. */
     const char *path, *name;
     penta_conform_verdict verdict;
     const char *expected, *got; /* both for FAIL; for SKIP `got` is the reason; else NULL */
@@ -32,13 +32,13 @@ typedef struct penta_conform_result { /* A result is borrowed during the callbac
 } penta_conform_result;
 
 typedef struct penta_conform_options { /* Members that are zero have their defaults. */
-    /* the engine on which cases run; NULL: the default of each format */
+    /* `engine` is the engine on which cases run; NULL stands for the default of each format. */
     const char *engine;
     const char *exec; /* the command of another implementation to judge, or NULL */
-    /* the path of the device executable; NULL: the installed one */
+    /* `device` is the path of the device executable; NULL stands for the installed one. */
     const char *device;
     uint64_t input_max; /* the size of the largest file that is read; 0: 1 GiB */
-    /* gets the result of every case; NULL: nobody does */
+    /* `result` gets the result of every case, unless it is NULL. */
     void (*result)(void *user, const penta_conform_result *result);
     void *user;
 } penta_conform_options;

@@ -27,7 +27,8 @@ PENTA_API uint32_t penta_cvbc_crc32(penta_bytes bytes);
 
 typedef struct penta_cvbc_field {
     const char *name;
-    /* where the field is in its record, in bytes; integers are little-endian */
+    /* `offset` and `size` say where the field is in its record, in bytes; integers are
+     * little-endian. */
     uint32_t offset, size;
     penta_kind kind; /* the kind of the value; PENTA_RAW: bytes as they are */
 } penta_cvbc_field;
@@ -49,14 +50,14 @@ PENTA_API uint32_t penta_cvbc_pin_features(uint8_t function);
 
 /* The declarations below are about keys. */
 
-/* the values of the field signature_algorithm */
+/* These are the values of the field signature_algorithm. */
 enum { PENTA_CVBC_ED25519 = 1, PENTA_CVBC_P256, PENTA_CVBC_RSA2048 };
 /* Returns a name such as "p256", or NULL when there is no such type. */
 PENTA_API const char *penta_cvbc_key_name(uint32_t type);
 
 typedef struct penta_cvbc_key {
     uint32_t type, size;
-    /* raw: the public half as containers embed it; fingerprint: the SHA-256 of `raw` */
+    /* `raw` is the public half as containers embed it, `fingerprint` the SHA-256 of `raw`. */
     uint8_t raw[260], fingerprint[32];
 } penta_cvbc_key;
 
@@ -75,13 +76,15 @@ PENTA_API void penta_cvbc_wipe(penta_buffer *buffer);
 typedef struct penta_cvbc_policy {
     const penta_bytes *trusted; /* the public keys that are trusted, as PEM */
     size_t trusted_count;
-    /* a symmetric key or a password; no data: there is none */
+    /* `secret` is a symmetric key or a password; no data means that there is none. */
     penta_bytes secret;
     bool require_signature; /* A signature by a trusted key is required. */
-    /* the largest decompressed size (0: 16 MiB) and number of PBKDF2 iterations (0: 10 million) */
+    /* `inflate_max` is the largest decompressed size (0: 16 MiB), `iterations_max` the largest
+     * number of PBKDF2 iterations (0: 10 million). */
     uint64_t inflate_max, iterations_max;
     bool require_low_s; /* The second form of ECDSA signatures is refused. */
-    /* the name of the program that is meant, in a file with several; NULL: the first */
+    /* `program` is the name of the program that is meant, in a file with several; NULL stands
+     * for the first. */
     const char *program;
 } penta_cvbc_policy;
 
@@ -109,7 +112,7 @@ typedef struct penta_cvbc_verdict {
     penta_cvbc_trust trust;
     bool signature_good, contents_checked;
     uint32_t algorithm; /* the field signature_algorithm; 0: the file is not signed */
-    /* with PENTA_CVBC_TRUST_KEY: the index of the policy's key that matched */
+    /* With PENTA_CVBC_TRUST_KEY, `trusted_key` is the index of the policy's key that matched. */
     size_t trusted_key;
     uint8_t fingerprint[32]; /* the fingerprint of the key that matched; zeros: none did */
 } penta_cvbc_verdict;
@@ -182,7 +185,7 @@ typedef struct penta_cvbc_signing {
     bool replace;
     penta_report *report; /* gets each thing that was replaced; NULL: nobody does */
     void *user;
-    /* used without a key: a public key, as PEM, for whose signature space is left */
+    /* Without a key, `reserve` is a public key, as PEM, for whose signature space is left. */
     penta_bytes reserve;
 } penta_cvbc_signing;
 
@@ -283,8 +286,8 @@ PENTA_API bool penta_cvbc_builder_finish(penta_cvbc_builder *b, penta_buffer *ou
                                          penta_error *err);
 
 typedef struct penta_cvbc_named {
-    /* a name of 1 to 31 letters, digits, '_', '-' and '.'; NULL for a single program without a
-     * name */
+    /* `name` has 1 to 31 letters, digits, '_', '-' and '.'; it is NULL for a single program
+     * without a name. */
     const char *name;
     const penta_module *module;
 } penta_cvbc_named;
@@ -310,7 +313,8 @@ PENTA_API bool penta_cvbc_compile(penta_bytes source, const char *name, const pe
 
 typedef struct penta_cvbc_legacy {
     const char *wrapper; /* the wrapper around the program: "conc-ccitt", "conc-modbus" or NULL */
-    /* the layout of instructions: "raw-words", "raw-struct", "counted-words" or "counted-struct" */
+    /* `layout` is the layout of instructions: "raw-words", "raw-struct", "counted-words" or
+     * "counted-struct". */
     const char *layout;
     size_t instructions, strings;
 } penta_cvbc_legacy;
@@ -327,8 +331,8 @@ typedef struct penta_cvbc_state {
     uint32_t pc, sp;
     uint32_t error; /* the error of the machine: 0 none, 1 stack overflow ... 16 budget */
     uint64_t executed;
-    /* waiting: for the host's answer; final: the run is over; ran_off: the pc is after the last
-     * instruction */
+    /* The machine may be waiting for the host's answer, its run may be over, and its pc may be
+     * after the last instruction. */
     bool waiting, final, ran_off;
 } penta_cvbc_state;
 

@@ -20,7 +20,8 @@ extern "C" {
 typedef struct penta_line {
     penta_bytes file; /* the file's name as the table has it, valid as long as the module */
     uint64_t line;
-    /* the pcs at which the sequence starts and ends; `to` is after its last instruction */
+    /* `from` and `to` are the pcs at which the sequence starts and ends; `to` is after its last
+     * instruction. */
     uint64_t from, to;
 } penta_line;
 typedef void penta_line_report(void *user, const penta_line *line);
@@ -48,7 +49,7 @@ PENTA_API penta_flow penta_flow_at(const penta_module *module, uint64_t pc);
 
 typedef struct penta_frame {
     uint64_t pc; /* the pc of the next instruction; in the frames of callers that of the call */
-    /* a number that is larger in a call than outside of it, to compare frames of one machine */
+    /* `depth` is larger in a call than outside of it, to compare frames of one machine. */
     uint64_t depth;
 } penta_frame;
 /* Finds the calls that are open, the innermost first. Stores at most `max`, and returns how many
@@ -67,7 +68,8 @@ typedef struct penta_variable { /* A variable is borrowed during the callback. *
     bool in_memory;    /* The variable is in memory, at `address`. */
     uint64_t address;
     uint64_t size; /* the size of all elements in bytes */
-    /* how many elements an array has, of which `value` is the first; 0 for other variables */
+    /* `elements` says how many elements an array has, of which `value` is the first, or 0 for
+     * other variables. */
     uint64_t elements;
 } penta_variable;
 typedef void penta_variable_report(void *user, const penta_variable *variable);
@@ -79,7 +81,8 @@ PENTA_API void penta_vm_variables(const penta_vm *vm, size_t frame, penta_variab
 /* A penta_child is a part of a value that has parts; it is borrowed during the callback. */
 typedef struct penta_child {
     const char *name; /* the name: NAME, NAME[i] in a list, or the number of an element */
-    /* the expression by which penta_vm_eval and penta_debugger_set know the child */
+    /* `expression` is the expression by which penta_vm_eval and penta_debugger_set know the
+     * child. */
     const char *expression;
     bool inner, list;  /* inner: the child has children itself; list: these are items */
     uint64_t items;    /* how many items a list has; 0: that is not known */
@@ -102,7 +105,8 @@ PENTA_API bool penta_vm_elements(const penta_vm *vm, const penta_variable *array
 typedef struct penta_access { /* A penta_access is something that an instruction reads or writes. */
     bool write;               /* true for a write, false for a read */
     bool host;                /* The host may write anything; no other member is set then. */
-    /* the name of a register, or of a variable that is not in memory; NULL: memory */
+    /* `name` is the name of a register, or of a variable that is not in memory; NULL stands for
+     * memory. */
     const char *name;
     uint64_t address, size; /* the bytes of memory */
     bool moves;             /* The address depends on the state of the machine. */
@@ -176,17 +180,17 @@ typedef enum penta_point_kind {
 } penta_point_kind;
 
 typedef struct penta_point {
-    /* a number from 1 on that is never used again; penta_debugger_point_add sets it */
+    /* `number` counts from 1 on and is never used again; penta_debugger_point_add sets it. */
     unsigned number;
     penta_point_kind kind;
-    /* for a break a place as in penta_find_code; for a watch an expression, or what
+    /* For a break `what` is a place as in penta_find_code; for a watch an expression, or what
      * penta_debugger_watch takes; for reads and writes a register, a variable, u32[E] or
-     * ADDRESS:LENGTH */
+     * ADDRESS:LENGTH. */
     const char *what;
     uint64_t pc;           /* the pc of a break, which penta_debugger_point_add sets */
     const char *condition; /* an expression that must be true; NULL: there is none */
-    /* the text that is reported instead of stopping, in which {EXPRESSION} is replaced by its
-     * value; NULL: the point stops */
+    /* `log` is the text that is reported instead of stopping, in which {EXPRESSION} is replaced
+     * by its value; NULL means that the point stops. */
     const char *log;
     uint64_t ignore;     /* how many hits pass before the first one that counts */
     uint64_t hits;       /* how many hits there were so far whose condition was true */

@@ -43,8 +43,8 @@ extern "C" {
 #endif
 
 typedef struct penta_device_options { /* Members that are zero have their defaults. */
-    /* the path of the device. The first three members replace what the script says unless they
-     * are NULL. */
+    /* `device_path` is the path of the device. The first three members replace what the script
+     * says unless they are NULL. */
     const char *device_path;
     const char *trace_path;
     const char *mode;   /* one of the names of penta_device_mode_name */
@@ -62,7 +62,7 @@ PENTA_API bool penta_device_run(penta_bytes script, const penta_device_options *
                                 penta_buffer *out, penta_error *err);
 
 typedef struct penta_device_races {
-    /* how many races were found, including benign ones, which write the same value */
+    /* `count` says how many races were found, including benign ones, which write the same value. */
     uint64_t count;
     char first[200]; /* the first race as text, or "" */
 } penta_device_races;

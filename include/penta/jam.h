@@ -125,10 +125,11 @@ PENTA_API const char *penta_jam_exit_name(penta_jam_exit exit);
 typedef struct penta_jam_result { /* A result must be all zeros before its first use. */
     penta_jam_exit exit;
     uint64_t gas_used;
-    /* what the program returned; for accumulate its yield, 32 bytes or none */
+    /* `output` is what the program returned; for accumulate it is the yield, 32 bytes or none. */
     penta_buffer output;
     penta_buffer exports; /* the exported segments, for refine */
-    /* the transfers, for accumulate; each is u32 from, u32 to, u64 amount, memo, u64 gas */
+    /* For accumulate, `transfers` has transfers; each is u32 from, u32 to, u64 amount, memo, u64
+     * gas. */
     penta_buffer transfers;
 } penta_jam_result;
 PENTA_API void penta_jam_result_free(penta_jam_result *result);
@@ -179,15 +180,15 @@ typedef struct penta_jam_availability {
 } penta_jam_availability;
 
 typedef struct penta_jam_report { /* A report must be all zeros before its first use. */
-    /* the result of is-authorized, whose output is the trace; there is a report only when its
-     * exit is HALT */
+    /* `authorized` is the result of is-authorized, whose output is the trace; there is a report
+     * only when its exit is HALT. */
     penta_jam_result authorized;
-    /* for each item: the exit that the report has, and the output if the exit is HALT */
+    /* For each item there is the exit that the report has, and the output if the exit is HALT. */
     penta_jam_result *items;
     size_t item_count;
     penta_buffer exports; /* the exported segments of all items, zeros for an item that failed */
     uint8_t package[PENTA_JAM_HASH], authorizer[PENTA_JAM_HASH], exports_root[PENTA_JAM_HASH];
-    /* the encoded report, as penta_jam_block takes it; empty when there is none */
+    /* `encoded` is the encoded report, as penta_jam_block takes it, or empty when there is none. */
     penta_buffer encoded;
 } penta_jam_report;
 PENTA_API void penta_jam_report_free(penta_jam_report *report);
@@ -213,7 +214,7 @@ typedef struct penta_jam_preimage {
 typedef struct penta_jam_block {
     uint32_t slot;
     uint8_t entropy[PENTA_JAM_HASH]; /* the entropy eta'_0 of this block */
-    /* the newly available reports, encoded, in the order of their cores */
+    /* `reports` are the newly available reports, encoded, in the order of their cores. */
     const penta_bytes *reports;
     size_t report_count;
     const penta_jam_preimage *preimages;
@@ -222,7 +223,8 @@ typedef struct penta_jam_block {
 
 typedef struct penta_jam_service_gas {
     uint32_t service;
-    /* how many work items accumulated reports have for the service, and how much gas it used */
+    /* `items` says how many work items accumulated reports have for the service, and `gas` how
+     * much gas it used. */
     uint64_t items, gas;
 } penta_jam_service_gas;
 

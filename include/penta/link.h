@@ -7,7 +7,8 @@ extern "C" {
 #endif
 
 typedef struct penta_object {
-    /* the name for findings and maps; it is borrowed during the call, as the bytes are */
+    /* `name` is the name for findings and maps; it is borrowed during the call, as the bytes
+     * are. */
     const char *name;
     penta_bytes bytes; /* an object, or an archive (.a) of objects */
     /* The object counts as a member of an archive: it is taken when it defines what is missing. */

@@ -65,7 +65,7 @@ extern "C" {
 typedef enum penta_severity { PENTA_ERROR, PENTA_WARNING, PENTA_INFO } penta_severity;
 
 typedef struct penta_error {
-    /* 0 for no error; else format << 16 | number, as in the rules.def of the format */
+    /* `code` is 0 for no error, else format << 16 | number, as in the rules.def of the format. */
     uint32_t code;
     penta_severity severity;
     uint64_t offset;   /* where: bytes from the start of the file or source text */
@@ -182,7 +182,8 @@ typedef const char *penta_words(size_t i); /* Returns word i of a list, or NULL 
 typedef enum penta_option_kind {
     PENTA_OPTION_SWITCH, /* The option is given or not; its value is "1". */
     PENTA_OPTION_WORDS,  /* one of the words, whose letters are compared without case */
-    /* a number from `least` to `most`: decimal, 0x, 0o or 0b, with _ between digits */
+    /* The value is a number from `least` to `most`: decimal, 0x, 0o or 0b, with _ between
+     * digits. */
     PENTA_OPTION_NUMBER,
     PENTA_OPTION_REAL,   /* a decimal number; `least` and `most` are thousandths */
     PENTA_OPTION_SIZE,   /* a number that K, M or G may follow, which are powers of 1024 */
@@ -196,7 +197,8 @@ typedef enum penta_option_kind {
 
 typedef struct penta_option_info {
     const char *key;
-    /* how help shows the value: "ADDR:LEN", "little|big" (which lists the words); NULL: a switch */
+    /* `argument` says how help shows the value, such as "ADDR:LEN", or "little|big", which lists
+     * the words. It is NULL for a switch. */
     const char *argument;
     unsigned uses; /* bits of penta_use */
     const char *help;
@@ -236,7 +238,8 @@ PENTA_API bool penta_formats_json(penta_buffer *out, penta_error *err);
  * about, and so what an error means for running the module. */
 typedef enum penta_scope {
     PENTA_SCOPE_CONTAINER, /* the container: no machine opens the module */
-    /* the program: penta_check_run refuses it, unless told to run unverified programs */
+    /* Findings are about the program: penta_check_run refuses it, unless told to run unverified
+     * programs. */
     PENTA_SCOPE_PROGRAM,
     PENTA_SCOPE_RUNTIME, /* the program at run time: its machine fails when it gets there */
     PENTA_SCOPE_OTHER    /* a text, an option, a link or a file, and no module */
@@ -429,7 +432,8 @@ typedef enum penta_part_kind {
     PENTA_PART_CODE,     /* a contiguous range of code; all of these together are all the code */
     PENTA_PART_FUNCTION, /* a function, inside one range of code */
     PENTA_PART_EXPORT,   /* a place that others may call, or where the program starts */
-    /* a function outside that the program calls; `from` is the number of the host call */
+    /* The part is a function outside that the program calls; `from` is the number of the host
+     * call. */
     PENTA_PART_IMPORT,
     PENTA_PART_LABEL, /* a place in a range of code that has a name */
 } penta_part_kind;
@@ -437,8 +441,8 @@ typedef enum penta_part_kind {
 typedef struct penta_part {
     penta_part_kind kind;
     penta_bytes name; /* the name, empty only for PENTA_PART_CODE */
-    /* the pcs at which the part starts and ends; `to` is after its last instruction, and equal
-     * to `from` when the end is not known */
+    /* `from` and `to` are the pcs at which the part starts and ends; `to` is after its last
+     * instruction, and equal to `from` when the end is not known. */
     uint64_t from, to;
 } penta_part;
 typedef void penta_part_report(void *user, const penta_part *part);
@@ -489,7 +493,8 @@ typedef struct penta_stop {
     penta_stop_kind kind;
     uint32_t detail; /* which host call, or which trap */
     uint64_t pc;     /* the pc of the instruction that the table above names */
-    /* how many instructions this call executed; UINT64_MAX: they were not counted */
+    /* `steps` says how many instructions this call executed; UINT64_MAX means that they were not
+     * counted. */
     uint64_t steps;
     uint64_t args[6]; /* the arguments of the host call */
 } penta_stop;

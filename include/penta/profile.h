@@ -73,12 +73,15 @@ PENTA_API bool penta_profile_at(const penta_profile *profile, uint64_t pc, uint6
                                 uint64_t *cost);
 
 typedef struct penta_path { /* A penta_path is a sequence of calls that leads to a function. */
-    /* the index of the caller's path; SIZE_MAX: no other function called this one */
+    /* `parent` is the index of the caller's path; SIZE_MAX means that no other function called
+     * this one. */
     size_t parent;
-    /* the index of the function in the structure; SIZE_MAX: calls are too deep to be kept apart */
+    /* `function` is the index of the function in the structure; SIZE_MAX means that calls are
+     * too deep to be kept apart. */
     size_t function;
     uint64_t calls;
-    /* executions and cost of the function itself, without those that it calls */
+    /* `executions` and `cost` are those of the function itself, without those of functions that
+     * it calls. */
     uint64_t executions, cost;
 } penta_path;
 /* Gives path i. Returns false when there are no more. Parents come before their children. */

@@ -91,15 +91,16 @@ PENTA_API penta_pvm_compiled *penta_pvm_compile(const penta_module *module,
 PENTA_API void penta_pvm_compiled_free(penta_pvm_compiled *compiled); /* `compiled` may be NULL. */
 
 typedef struct penta_pvm_instruction {
-    /* the pc; penta_print_at gives the text, and gives none for a place that traps */
+    /* penta_print_at gives the text of the instruction at this pc, and none for a place that
+     * traps. */
     uint32_t pc;
     /* A block starts here. Its machine code begins with the charge for gas, where the code has
      * one. */
     bool starts_block;
-    /* where the machine code of the instruction is in all of the machine code */
+    /* `offset` says where the machine code of the instruction is in all of the machine code. */
     uint32_t offset;
-    /* the machine code, valid as long as `compiled`; no data: it is part of that of the
-     * instruction before */
+    /* `native` is the machine code, valid as long as the compiled program. When it has no data,
+     * the code of the instruction is part of that of the one before. */
     penta_bytes native;
 } penta_pvm_instruction;
 
@@ -109,7 +110,8 @@ PENTA_API bool penta_pvm_compiled_at(const penta_pvm_compiled *compiled, uint32_
 
 typedef struct penta_pvm_difference { /* A difference is valid until the machine runs again. */
     const char *what;                 /* what differs, such as "a0: jit 0x2, interp 0x1" */
-    /* the pcs at which the block starts and ends after which the difference was seen */
+    /* `from` and `to` are the pcs at which the block starts and ends after which the difference
+     * was seen. */
     uint32_t from, to;
     uint32_t entered; /* the pc at which both engines entered the block */
     const penta_module *module;

@@ -14,7 +14,8 @@ extern "C" {
 typedef struct penta_report_input {
     const penta_module *module;   /* the module; of a damaged one the readable part is shown */
     const penta_profile *profile; /* the profile of a run of this module, or NULL */
-    /* call paths as penta_profile_folded writes them, used instead of those of `profile` */
+    /* `folded` has call paths as penta_profile_folded writes them, which are used instead of
+     * those of `profile`. */
     penta_bytes folded;
     const char *title; /* the title of the page; NULL: the name of the format */
     /* Everything is shown; otherwise of long parts only the beginning, and the page says so. */

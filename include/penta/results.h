@@ -21,7 +21,8 @@ typedef struct penta_sarif_place { /* Members that are zero are not known. */
     const char *file;              /* the name of the file; NULL: the finding is about no file */
     const char *path;              /* the path of its place in the tree of the module */
     const penta_place *where;      /* the field that it is about, from penta_places */
-    /* the source text in which its offset counts; with it the finding gets line and column */
+    /* `source` is the source text in which its offset counts; with it the finding gets line and
+     * column. */
     const penta_bytes *source;
 } penta_sarif_place;
 

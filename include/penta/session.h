@@ -103,9 +103,10 @@ typedef struct penta_call {
     const uint64_t *results; /* the results of the answer */
     size_t count;
     penta_bytes output; /* what the program printed by this call */
-    /* what it printed to standard error by this call, where the host has that */
+    /* `errors` is what the program printed to standard error by this call, where the host has
+     * that. */
     penta_bytes errors;
-    /* the call and its answer as a line, where the host describes them better */
+    /* `note` is the call and its answer as a line, where the host describes them better. */
     penta_bytes note;
 } penta_call;
 typedef void penta_call_report(void *user, const penta_call *call);

@@ -48,7 +48,8 @@ typedef struct penta_function {
 } penta_function;
 
 typedef struct penta_block {
-    /* the pcs at which the block starts and ends; `to` is after its last instruction */
+    /* `from` and `to` are the pcs at which the block starts and ends; `to` is after its last
+     * instruction. */
     uint64_t from, to;
     size_t function, instructions;
     uint64_t last; /* the pc of the last instruction */
@@ -99,15 +100,15 @@ PENTA_API void penta_structure_calls(const penta_structure *structure,
 
 enum {
     PENTA_ARROW_LANES = 32, /* the most lanes that there can be */
-    /* the lane of an arrow of which only the ends are marked, because no lane was free or only
-     * one end is shown */
+    /* An arrow has this lane when only its ends are marked, because no lane was free or only one
+     * end is shown. */
     PENTA_ARROW_STUB = 255,
 };
 /* A penta_arrow is a jump or branch whose target the code itself shows. */
 typedef struct penta_arrow {
     uint64_t from, to;    /* the pcs of the jump and of its target */
     penta_edge_kind kind; /* PENTA_EDGE_BRANCH or PENTA_EDGE_JUMP */
-    /* the column of the arrow: 0 is next to the text, larger ones are farther away */
+    /* `lane` is the column of the arrow: 0 is next to the text, larger ones are farther away. */
     unsigned lane;
 } penta_arrow;
 typedef void penta_arrow_report(void *user, const penta_arrow *arrow);
@@ -132,7 +133,8 @@ PENTA_API bool penta_structure_json(const penta_structure *structure, penta_buff
 
 typedef enum penta_size_kind {
     PENTA_SIZE_FILE, /* the whole file */
-    /* a part of the file at the top of its tree; together these parts are the file */
+    /* The size is that of a part of the file at the top of its tree; together these parts are
+     * the file. */
     PENTA_SIZE_SECTION,
     PENTA_SIZE_FUNCTION, /* the instructions of a function */
     PENTA_SIZE_DATA, /* an object in the data that has a name, in formats that keep such names */

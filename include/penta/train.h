@@ -44,10 +44,11 @@ typedef struct penta_tvmr_samples {
 
 typedef struct penta_tvmr_epoch {
     size_t number; /* the number of the epoch, from 1 on */
-    /* trained: how many rows were learnt from; right: how many outputs were right before the
-     * weights changed */
+    /* `trained` says how many rows were learnt from, `right` how many outputs were right before
+     * the weights changed. */
     size_t trained, right;
-    /* how many rows of the test ran, and how many outputs were right; 0 without a test */
+    /* `tested` says how many rows of the test ran, `tested_right` how many outputs were right.
+     * Both are 0 without a test. */
     size_t tested, tested_right;
     double error, tested_error; /* the mean absolute difference of outputs and targets */
     bool best;                  /* The epoch is the best so far: its weights are kept. */
@@ -65,7 +66,8 @@ typedef struct penta_tvmr_judged {
 } penta_tvmr_judged;
 
 typedef struct penta_tvmr_trained {
-    /* epochs: how many were done; best: the number of the best one, 0 when the start was better */
+    /* `epochs` says how many were done; `best` is the number of the best one, or 0 when the
+     * start was better. */
     size_t epochs, best;
     const char *ended; /* why the training ended: "epochs", "goal", "patience" or "stopped" */
     double seconds;

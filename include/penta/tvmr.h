@@ -31,7 +31,8 @@ typedef struct penta_tvmr_signal {
 typedef struct penta_tvmr_tensor {
     const int32_t *numbers;
     const penta_tvmr_signal *signals;
-    /* the temperatures of a cold register, 0 hot .. 3 cold; NULL: all are hot */
+    /* `temperatures` are the temperatures of a cold register, 0 hot .. 3 cold; NULL means that
+     * all are hot. */
     const uint8_t *temperatures;
     size_t count; /* how many elements the register has */
     const uint32_t *dims;
@@ -105,7 +106,7 @@ PENTA_API bool penta_tvmr_reload(penta_vm *vm, const penta_module *module, bool 
  * register. The rule differs from the learning instructions. */
 
 typedef struct penta_tvmr_rule {
-    /* step: by how much a weight changes; threshold: the pressure that this takes */
+    /* `step` is by how much a weight changes, `threshold` the pressure that this takes. */
     int32_t step, threshold;
     /* Activations above max / divisor take part, with the force `scale`. */
     int32_t divisor, scale;
@@ -152,8 +153,8 @@ typedef enum penta_tvmr_result {
 
 typedef struct penta_tvmr_instruction {
     const char *name; /* the name, such as "BLUR"; the opcode is the place in the array */
-    /* the operands A to D, such as "ds--": d, s, m a register that is written, read, both; i a
-     * number; - unused */
+    /* `bytes` has a letter for each of the operands A to D, as in "ds--": d, s or m is a
+     * register that is written, read, or both; i is a number; - is unused. */
     const char *bytes;
     const char *meaning;
     penta_tvmr_result (*run)(penta_vm *vm, const uint8_t operands[4], void *user);

@@ -92,7 +92,7 @@ PENTA_API bool penta_vm_text(const penta_vm *vm, const penta_option *options, si
 /* The functions below are about differences of two files. */
 
 typedef struct penta_difference { /* A difference is borrowed during the callback. */
-    /* '~': the node has changed, '-': only a has it, '+': only b has it */
+    /* `sign` is '~' when the node has changed, '-' when only a has it, '+' when only b has it. */
     char sign;
     const char *path;
     const penta_field *a, *b; /* the leaves; NULL where there is none, and for a whole node */
@@ -117,10 +117,11 @@ PENTA_API bool penta_diff(const penta_module *a, const penta_module *b, const pe
 /* A penta_place is the place of a finding in the tree of its module. */
 typedef struct penta_place {
     bool found;
-    /* where the path of the place starts in `paths`; it ends with a zero byte */
+    /* `path` says where the path of the place starts in `paths`; it ends with a zero byte. */
     size_t path;
     uint64_t leaf_offset, leaf_size; /* the bytes of the field that holds the finding's offset */
-    /* the bytes of the innermost node around that field; size 0: there is none */
+    /* `node_offset` and `node_size` are the bytes of the innermost node around that field; size
+     * 0 means that there is none. */
     uint64_t node_offset, node_size;
 } penta_place;
 

@@ -1,4 +1,4 @@
-/* Growing arrays: a pointer, a count and a capacity in the owner's struct.
+/* A growing array is a pointer, a count and a capacity in the owner's struct:
  *
  *     if (!ARRAY_GROW(list->items, list->capacity, list->count, err)) return false;
  *     list->items[list->count++] = item; */

@@ -3,13 +3,13 @@
 #pragma once
 #include "penta/penta.h"
 
-/* A row of a rules.def: #define RULE(...) RULE_ROW(PVM_, __VA_ARGS__) */
+/* RULE_ROW makes a row of a rules.def: #define RULE(...) RULE_ROW(PVM_, __VA_ARGS__) */
 #define RULE_ROW(...) RULE_FIELDS(__VA_ARGS__)
 #define RULE_FIELDS(prefix, number, name, severity, scope, class, summary, explanation)            \
     {prefix##name,        #name,   PENTA_##severity, PENTA_SCOPE_##scope,                          \
      PENTA_CLASS_##class, summary, explanation},
 
-/* These numbers have format number 0; each format adds its own, shifted left by 16. */
+/* The rules below have format number 0; each format adds its number, shifted left by 16. */
 enum base_rule {
 #define RULE(number, name, ...) BASE_##name = number,
 #include "base/rules.def"
@@ -38,8 +38,8 @@ struct findings {
     void *user;
     size_t errors, warnings, infos;
     struct long_work
-        /* the search for findings as long work (base/long_work.h): when it is ended, the search
-         * ends */
+        /* The search for findings is long work (base/long_work.h): when `work` is ended, the
+         * search ends. */
         *work;
 };
 const char *severity_text(penta_severity severity); /* Returns "error", "warning" or "info". */

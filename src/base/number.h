@@ -4,7 +4,7 @@
 
 /* Reads a text that is one unsigned number and nothing else: decimal, 0x, 0o or 0b, with _ between digits. */
 bool number_parse(const char *text, uint64_t *out);
-/* The same as number_parse for text.size bytes. */
+/* Reads a number from text.size bytes, as number_parse does from a text. */
 bool number_parse_bytes(penta_bytes text, uint64_t *out);
 /* Reads a size: a number with an optional suffix K, M or G (powers of 1024). */
 bool number_parse_size(const char *text, uint64_t *out);

@@ -29,13 +29,14 @@ enum option_use {
 typedef penta_words word_list;
 enum { OPTION_PARTS = PENTA_OPTION_PARTS };
 
-/* A row of an options.def: OPTION("key", KIND, uses, "help"). KIND is one of those below without "KIND_":
+/* OPTION_ROW makes a row of an options.def: OPTION("key", KIND, uses, "help"). KIND is one of the macros
+ * below without "KIND_":
  *
  *     SWITCH  FILE  OUTPUT  FOLDER  TEXT("NAME")
  *     WORDS("little|big")              these words
  *     WORDS_OF("NAME", list)           the words of a function (word_list)
  *     COUNT("N", "unit" or NULL)       any number of 64 bits without a sign
- *     SIZE("BYTES", "unit" or NULL)    the same, and K, M or G may follow
+ *     SIZE("BYTES", "unit" or NULL)    such a number, and K, M or G may follow
  *     NUMBER("N", least, most, unit)   SIZE_IN and REAL likewise; HEX("HEX", least, most) counts bytes
  *     NUMBERS, FILES, TEXTS, FORMS_OF  several, with commas between them
  *     FORM("ADDR:LEN[:FILE]")          a value of several parts; options/form.h says how it is read

@@ -21,7 +21,7 @@ static inline u128 u128_add(u128 a, u128 b) { return a + b; }
 static inline u128 u128_sub(u128 a, u128 b) { return a - b; }
 static inline u128 u128_mul(u128 a, u128 b) { return a * b; }
 static inline u128 u128_product(uint64_t a, uint64_t b) { return (u128)a * b; }
-/* b must not be 0. */
+/* b must not be 0 in the two functions below. */
 static inline u128 u128_div(u128 a, u128 b) { return a / b; }
 static inline u128 u128_mod(u128 a, u128 b) { return a % b; }
 /* The quotient rounds toward zero; the remainder has the sign of a. The least number must not be
@@ -33,7 +33,7 @@ static inline u128 u128_and(u128 a, u128 b) { return a & b; }
 static inline u128 u128_or(u128 a, u128 b) { return a | b; }
 static inline u128 u128_xor(u128 a, u128 b) { return a ^ b; }
 static inline u128 u128_not(u128 a) { return ~a; }
-/* n must be below 128. */
+/* n must be below 128 in the functions below. */
 static inline u128 u128_shl(u128 a, unsigned n) { return a << n; }
 static inline u128 u128_shr(u128 a, unsigned n) { return a >> n; }
 static inline u128 u128_sar(u128 a, unsigned n) { return (u128)((__int128)a >> n); }

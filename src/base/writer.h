@@ -5,7 +5,7 @@
 
 struct writer {
     penta_buffer out;
-    /* receives the output in pieces; NULL when all of it stays in `out` */
+    /* `sink` receives the output in pieces. It is NULL when all output stays in `out`. */
     void (*sink)(void *user, penta_bytes piece);
     void *user;
     size_t given; /* how many bytes went to the sink so far */

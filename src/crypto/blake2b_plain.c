@@ -8,7 +8,7 @@
 enum { BLOCK = 128, ROUNDS = 12 };
 
 struct blake2b {
-    /* count: how many bytes were compressed so far, little-endian */
+    /* `count` says how many bytes were compressed so far, little-endian. */
     uint8_t h[64], block[BLOCK], count[16];
     size_t fill;
 };

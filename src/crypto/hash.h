@@ -13,11 +13,11 @@ enum verdict { VERDICT_WRONG, VERDICT_GOOD, VERDICT_FAILED };
 void hash_sha256(penta_bytes bytes, uint8_t out[HASH_BYTES]);
 /* Computes BLAKE2b with a result of 32 bytes. */
 void hash_blake2b256(penta_bytes bytes, uint8_t out[HASH_BYTES]);
-/* These compute the digests as the functions above, but end early when `work` says so. */
+/* These functions compute the digests as the functions above, but end early when `work` says so. */
 void hash_sha256_work(penta_bytes bytes, uint8_t out[HASH_BYTES], struct long_work *work);
 void hash_blake2b256_work(penta_bytes bytes, uint8_t out[HASH_BYTES], struct long_work *work);
-/* These compute the digest of all pieces, one after the other. `work` may be NULL: nothing ends
- * it then. */
+/* These functions compute the digest of all pieces, one after the other. `work` may be NULL:
+ * nothing ends it then. */
 void hash_sha256_pieces(const penta_bytes *pieces, size_t count, uint8_t out[HASH_BYTES]);
 void hash_blake2b256_pieces(const penta_bytes *pieces, size_t count, uint8_t out[HASH_BYTES],
                             struct long_work *work);

@@ -1,4 +1,4 @@
-/* Signing keys: reads and writes PEM by libcrypto, and has the raw public forms that containers embed.
+/* Reads and writes signing keys as PEM by libcrypto, and gives the raw public forms that containers embed:
  *
  *     Ed25519   32 bytes
  *     P-256     65 bytes: 04, X, Y

@@ -34,8 +34,10 @@ struct source {
 struct token source_next(struct source *s);
 struct token source_peek(const struct source *s);
 bool source_accept(struct source *s, char punct);
-bool source_expect(struct source *s, char punct); /* The error reads "expected ',', found 'r3'". */
-/* It is an error when the line does not end here. */
+bool source_expect(
+    struct source *s,
+    char punct); /* Takes this character, or makes an error such as "expected ',', found 'r3'". */
+/* Makes an error unless the line ends here. */
 bool source_end_of_line(struct source *s);
 void source_skip_line(struct source *s); /* Goes to the next line after an error. */
 /* Reads hex (hex.h) up to the end of the line. As tokens, hex digits would be mixed names and

@@ -45,8 +45,8 @@ enum { X64_NONE = -1 };
 
 struct x64_label { /* A label starts with all bytes zero. */
     uint32_t at;   /* 1 + the offset of the label once it is bound, before that 0 */
-    /* 1 + the offset of the last jump to the label; the field of that jump holds the use before
-     * it */
+    /* `uses` is 1 + the offset of the last jump to the label; the field of that jump holds the
+     * use before it. */
     uint32_t uses;
 };
 
@@ -321,7 +321,7 @@ X64_INLINE struct x64_address x64_address(unsigned reg, struct x64_mem m)
     unsigned rex = (reg >> 3) << 2, mod, disp_size;
     unsigned base = m.base < 0 ? RBP : (unsigned)m.base & 7;
     unsigned index = m.index < 0 ? RSP : (unsigned)m.index & 7;
-    /* true when a second address byte is needed */
+    /* `pair` says that a second address byte is needed. */
     bool pair = (m.base < 0) | (m.index >= 0) | (base == RSP);
     if (m.base < 0) { /* Without a base the displacement always has 4 bytes. */
         mod = 0;

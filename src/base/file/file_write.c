@@ -19,8 +19,8 @@
 
 enum {
     LINKS_MAX = 40, /* how many symbolic links are followed: as many as the Linux kernel follows */
-    /* how many numbered temporary names a file has, and so how many may write it at the same
-     * time */
+    /* A file has so many numbered temporary names, so that so many processes may write it at the
+     * same time. */
     SLOTS = 4,
     ACL_MAX = 4096,
 };
@@ -36,7 +36,8 @@ struct target { /* A struct target is the file to be replaced. */
 
 struct temporary {
     int fd;
-    /* the name of the temporary file in the folder of the target, or empty while it has none */
+    /* `name` is the name of the temporary file in the folder of the target, or empty while it
+     * has none. */
     char name[64];
 };
 

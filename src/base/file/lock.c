@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* how often a waiting process asks, once a millisecond, for the name that the holder has not
- * written yet */
+/* A waiting process asks so often, once a millisecond, for a name that the holder has not
+ * written yet. */
 enum { TRIES = 200 };
 
 struct holder {

@@ -81,7 +81,7 @@ struct key {
     const char *text;
     size_t size;
     const char *at; /* where the key stands in the document */
-    /* owns the text of a key that has escapes in the document, else NULL */
+    /* `resolved` owns the text of a key that has escapes in the document; else it is NULL. */
     struct json_object *resolved;
 };
 

@@ -15,7 +15,8 @@ struct json {
     struct json_members members; /* The names are freed when the outermost value ends. */
     size_t members_before[JSON_DEPTH];
     uint64_t serial,
-        /* serial: how many objects there were so far; objects: the number of each open one */
+        /* `serial` says how many objects there were so far, `objects` has the number of each
+         * open one. */
         objects[JSON_DEPTH];
 };
 

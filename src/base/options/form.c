@@ -5,7 +5,8 @@
 #include "base/bytes.h"
 #include "base/options/kinds.h"
 
-/* the most colons in a value with repeated parts, which bounds the depth of calls */
+/* The number of colons in a value with repeated parts is limited, which bounds the depth of
+ * calls. */
 enum { REPEATS_MAX = 64 };
 static const char capitals[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 

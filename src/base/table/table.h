@@ -10,14 +10,15 @@ struct penta_table {
     int32_t *numbers;     /* The numbers stand row by row. */
     size_t rows, columns; /* rows: the first dimension; columns: the product of the others */
     uint64_t dims[TABLE_RANK];
-    /* how many dimensions the table has; a table of rank 1 is a list and has one column */
+    /* `rank` says how many dimensions the table has; a table of rank 1 is a list and has one
+     * column. */
     size_t rank;
 };
 
 /* Reads the numbers, multiplies each by `scale` and rounds it, halves away from zero. A number that does not fit 32
  * bits then is an error with its offset. */
 bool table_read(penta_bytes file, double scale, struct penta_table *out, penta_error *err);
-/* The same as table_read for a file by its name, which errors say. */
+/* Reads a table from a file of this name, as table_read does. Errors say the name. */
 bool table_read_file(const char *path, double scale, struct penta_table *out, penta_error *err);
 void table_free(struct penta_table *table);
 
