@@ -50,8 +50,15 @@ PENTA_API uint32_t penta_cvbc_pin_features(uint8_t function);
 
 /* The declarations below are about keys. */
 
-/* These are the values of the field signature_algorithm. */
-enum { PENTA_CVBC_ED25519 = 1, PENTA_CVBC_P256, PENTA_CVBC_RSA2048 };
+/* These are the values of the field signature_algorithm. LMS is that of RFC 8554 (HSS) over
+ * SHA-256; the last type has both keys, and both signatures must hold. */
+enum {
+    PENTA_CVBC_ED25519 = 1,
+    PENTA_CVBC_P256,
+    PENTA_CVBC_RSA2048,
+    PENTA_CVBC_LMS,
+    PENTA_CVBC_ED25519_LMS
+};
 /* Returns a name such as "p256", or NULL when there is no such type. */
 PENTA_API const char *penta_cvbc_key_name(uint32_t type);
 
@@ -65,6 +72,15 @@ typedef struct penta_cvbc_key {
  * height of its tree and the bits of a digit, "h10/w8" (the default), "h10/w8/n24" for shorter hashes, or several levels,
  * "h10/w8,h5/w8". Such a key signs only as a file, which option 'sign-key' names: the file counts the signatures. */
 PENTA_API bool penta_cvbc_key_generate(uint32_t type, penta_buffer *pem, penta_error *err);
+PENTA_API bool penta_cvbc_key_generate_lms(uint32_t type, const char *parameters, penta_buffer *pem,
+                                           penta_error *err);
+/* Takes `count` signatures from the LMS key in the file, for another signer: appends a private key
+ * that makes only these. `state` is the folder of option 'key-state', or NULL for the default. When
+ * it fails, nothing is taken, unless the folder could not be written: then they are lost. */
+PENTA_API bool penta_cvbc_key_reserve(const char *path, const char *state, uint64_t count,
+                                      penta_buffer *pem, penta_error *err);
+/* Gives how many signatures a private key can still make. UINT64_MAX means that there is no limit. */
+PENTA_API bool penta_cvbc_key_left(penta_bytes pem, uint64_t *left, penta_error *err);
 /* These functions take a public key, or the public half of a private one. */
 PENTA_API bool penta_cvbc_key_public(penta_bytes pem, penta_buffer *public_pem, penta_error *err);
 PENTA_API bool penta_cvbc_key_read(penta_bytes pem, penta_cvbc_key *out, penta_error *err);

@@ -121,8 +121,8 @@ bool key_public_raw(enum key_type type, penta_bytes raw, struct public_key *out,
     *why = keys_flaw(type, raw);
     if (*why) return false;
     ERR_clear_error();
-    EVP_PKEY *key = key_public_evp(type, raw);
-    if (!key) {
+    EVP_PKEY *key = key_public_size(type) ? key_public_evp(type, raw) : NULL;
+    if (!key && key_public_size(type)) {
         /* Any 32 bytes are an Ed25519 key, so only memory can be missing. */
         bool memory = out_of_memory() || type == KEY_ED25519;
         *why = memory ? key_no_memory : "the key is not a point on the curve";
@@ -378,9 +378,13 @@ static void write_bio(BIO *bio, bool ok, struct writer *out)
 
 void key_private_pem(const struct private_key *key, struct writer *out)
 {
-    BIO *bio = BIO_new(BIO_s_secmem()); /* A secure BIO is wiped when it is freed. */
-    write_bio(bio, bio && PEM_write_bio_PKCS8PrivateKey(bio, key->pkey, NULL, NULL, 0, NULL, NULL),
-              out);
+    if (key->pkey) {
+        BIO *bio = BIO_new(BIO_s_secmem()); /* A secure BIO is wiped when it is freed. */
+        write_bio(bio,
+                  bio && PEM_write_bio_PKCS8PrivateKey(bio, key->pkey, NULL, NULL, 0, NULL, NULL),
+                  out);
+    }
+    if (key->hss) hss_key_pem(key->hss, out);
 }
 
 void key_public_pem(const struct public_key *key, struct writer *out)

@@ -1,12 +1,13 @@
-/* Signatures over a short message are made with Ed25519 (pure), ECDSA, or RSA PKCS#1 v1.5, the
- * last two with SHA-256. All are deterministic: the same key and message give the same bytes. */
+/* Signatures over a short message are made with Ed25519 (pure), ECDSA, RSA PKCS#1 v1.5, the
+ * last two with SHA-256, or LMS. All but those of LMS are deterministic: the same key and message
+ * give the same bytes. A key of LMS signs each message at another place. */
 #pragma once
 #include "crypto/hash.h"
 #include "crypto/keys.h"
 
-/* Writes key_signature_size bytes to `signature`. Returns false when the library failed or this build cannot sign. */
-bool sign_message(const struct private_key *key, penta_bytes message,
-                  uint8_t signature[SIGNATURE_MAX]);
+/* Appends key_private_signature_size bytes to `signature`. */
+bool sign_message(struct private_key *key, penta_bytes message, struct writer *signature,
+                  penta_error *err);
 /* Tells whether a signature for P-256 has the low form. Such a signature has two right forms, of
  * which sign_message writes the low one (low_s.c). */
 bool sign_is_low(const uint8_t signature[64]);
