@@ -612,6 +612,19 @@ def outputs():
     expect("debug" not in penta("dis", "strip.polkavm").stdout.decode(), "strip")
 
 
+def zeros():
+    """Sections without bytes are not stored, whatever their names, and whatever comes after them."""
+    data = ('la a2, zeros\nld a0, 8(a2)\nla a2, more\nld a3, 0(a2)\nadd a0, a0, a3\nla a2, word\nld a3, 0(a2)\nadd a0, a0, a3\n'
+            '.section .data.a,"aw",@nobits\n.align 3\nzeros: .zero 0x8000000\n.section .rodata.a,"a",@nobits\n.align 3\nmore: .zero 0x8000000\n'
+            '.section .data.b,"aw",@progbits\n.align 3\nword: .dword 42\n.text')
+    assemble(program(data))
+    for level in LEVELS:
+        done = penta("link", "case.o", "-O" + level, "-o", "zeros.polkavm")
+        expect(done.returncode == 0 and os.path.getsize("zeros.polkavm") < 1000, f"zeros -O{level}: small", done.stderr.decode())
+        got = result("zeros.polkavm", "--call", "run", "--arg", "1", engine="interp")
+        expect(got and got[0] == 42, f"zeros -O{level}: read", got)
+
+
 def python():
     """The same bytes by the C interface, as Python calls it."""
     library = os.path.join(os.path.dirname(os.path.dirname(PENTA)), "lib", "libpenta.so")
@@ -630,4 +643,4 @@ def python():
 if not SUITE and not (CLANG and LLD):
     skip("clang and lld for PolkaVM are not installed")
 sys.exit(in_one_folder((suite,) if SUITE else
-                       (sources, conditional_moves, code_addresses, optimisations, errors, damage, indices, several, outputs, python)))
+                       (sources, conditional_moves, code_addresses, optimisations, errors, damage, indices, several, outputs, zeros, python)))

@@ -265,9 +265,18 @@ static bool write_table(struct link *l)
     return writer_ok(&l->table, &l->err);
 }
 
+/* The items have all that is written, so the memory of the instructions is free for what follows. */
+static void release_insns(struct link *l)
+{
+    for (size_t i = 0; i < l->block_count; i++) l->blocks[i].insns = NULL;
+    free(l->insns);
+    l->insns = NULL;
+}
+
 bool link_emit_code(struct link *l)
 {
     if (!make_items(l)) return false;
+    release_insns(l);
     /* An empty block at the end needs an offset, too, so a trap is added. */
     bool open =
         !l->sequence_count || l->blocks[l->sequence[l->sequence_count - 1]].first >= l->item_count;

@@ -67,7 +67,9 @@ static enum link_use use_of(struct link *l, uint32_t index)
                     s->name);
         return LINK_UNUSED;
     }
-    if (use == LINK_RO_DATA && s->elf_type == ELF_NOBITS && writable) return LINK_ZERO_DATA;
+    /* Zeros are not stored: others may be placed after them, so they come last whatever their name. */
+    if ((use == LINK_RO_DATA || use == LINK_RW_DATA) && s->elf_type == ELF_NOBITS)
+        return LINK_ZERO_DATA;
     if (use != LINK_NOTE) return use;
     switch (s->elf_type) {
     case ELF_PROGBITS:
