@@ -22,7 +22,8 @@ struct output {
     int size;
 };
 
-static void put(struct output *p, const char *text, int size)
+/* Counts and writes characters. It is called at many places, and is not inlined so that programs stay small. */
+__attribute__((noinline)) static void put(struct output *p, const char *text, int size)
 {
     if (size <= 0) return;
     if (p->s) penta_sink_text(p->s, text, (size_t)size);
@@ -38,7 +39,8 @@ static void put_zeros(struct output *p, int count)
 
 /* Writes `count` digits of the number from digit `from` on. There are zeros before the first
  * digit and after the last. */
-static void put_digits(struct output *p, const struct decimal *d, int from, int count)
+__attribute__((noinline)) static void put_digits(struct output *p, const struct decimal *d,
+                                                 int from, int count)
 {
     if (from < 0) {
         int zeros = -from < count ? -from : count;

@@ -9,16 +9,19 @@
 enum { READ = 1, WRITE = 2, CREATE = 4, TRUNCATE = 8, APPEND = 16, EXCLUSIVE = 32 };
 
 static unsigned char input_buffer[BUFSIZ], output_buffer[BUFSIZ];
-static struct penta_file files[FOPEN_MAX] = {
+/* Two arrays: the second one has zeros only, which take no space in the program. */
+enum { STANDARD = 3 };
+static struct penta_file standard[STANDARD] = {
     {.fd = 0, .can_read = 1, .size = BUFSIZ, .buffer = input_buffer},
     {.fd = 1, .can_write = 1, .line = 1, .size = BUFSIZ, .buffer = output_buffer},
     {.fd = 2, .can_write = 1, .plain = 1},
 };
+static struct penta_file files[FOPEN_MAX - STANDARD];
 #undef stdin
 #undef stdout
 #undef stderr
-FILE *const stdin = &files[0], *const stdout = &files[1], *const stderr = &files[2];
-static size_t used = 3; /* The streams from this index on were never open. */
+FILE *const stdin = &standard[0], *const stdout = &standard[1], *const stderr = &standard[2];
+static size_t used; /* The streams of `files` from this index on were never open. */
 
 /* Returns how many bytes were written, which are fewer than `size` only after a failure. */
 static size_t write_some(FILE *f, const unsigned char *from, size_t size)
@@ -63,8 +66,10 @@ int fflush(FILE *f)
 {
     if (f) return empty_buffer(f);
     int result = 0;
-    for (size_t i = 0; i < used; i++)
-        if (files[i].fd >= 0 && files[i].writing && empty_buffer(&files[i])) result = EOF;
+    for (size_t i = 0; i < STANDARD + used; i++) {
+        f = i < STANDARD ? &standard[i] : &files[i - STANDARD];
+        if (f->fd >= 0 && f->writing && empty_buffer(f)) result = EOF;
+    }
     return result;
 }
 
@@ -108,9 +113,9 @@ static FILE *open_as(FILE *f, const char *path, const char *mode)
 
 FILE *penta_file_place(void)
 {
-    size_t i = 3;
+    size_t i = 0;
     while (i < used && files[i].fd >= 0) i++;
-    if (i == FOPEN_MAX) {
+    if (i == FOPEN_MAX - STANDARD) {
         errno = EMFILE;
         return NULL;
     }

@@ -101,6 +101,18 @@ def debug(work):
         equal(f"frames of {flags}", named, [("two", "two.c"), ("one", "one.c"), ("main", "main.c"), ("main", "")])
 
 
+def sizes(work):
+    """Only what is used is linked, and what is used is small."""
+    folder, call = tools(work)
+    write(os.path.join(folder, "empty.c"), "int main(void) { return 0; }\n")
+    write(os.path.join(folder, "hello.c"), '#include <stdio.h>\nint main(void) { printf("hello, %.3f\\n", 1 / 3.0); return 0; }\n')
+    for bits in ("-m64", "-m32"):
+        for name, most in (("empty", 2000), ("hello", 14000)):
+            call("penta-cc", "-O2", bits, name + ".c", "-o", name)
+            size = os.path.getsize(os.path.join(folder, name))
+            expect(size < most, f"{name} {bits} has less than {most} bytes", str(size))
+
+
 def launcher(work):
     folder, call = tools(work)
     call("penta-cc", "-g", "args.c", "-o", "args", PENTA_CC_LAUNCHER="1")
@@ -208,4 +220,4 @@ def meson(work):
     equal("a program of Meson", run(os.path.join(folder, "build", "cpp"))[0], 42)
 
 
-sys.exit(kit.main(options, debug, launcher, configure, cmake, meson))
+sys.exit(kit.main(options, debug, sizes, launcher, configure, cmake, meson))
