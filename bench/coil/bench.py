@@ -9,29 +9,19 @@ line NAME=COMMAND of FILE is another implementation: it is called with the name 
 After that: compile time per instruction, of generated programs."""
 import argparse
 import json
-import math
 import os
 import random
 import re
-import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+from measure import mean, processor_time  # noqa: E402
 THREE = {"sieve": ("repeat", 10), "fib": ("n", 36), "matmul": ("n", 400)}
 FIVE = {"nbody": 1000000, "spectral": 1000, "sha256": 300, "bytecode": 120000, "search": 20}
-
-
-def processor_time(command):
-    """Of the program and of the system for it: how the sum divides, the system knows only to a few milliseconds."""
-    def used():
-        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return usage.ru_utime + usage.ru_stime
-    before = used()
-    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return used() - before
 
 
 def native_source(data):
@@ -93,10 +83,6 @@ def peer_commands(file):
             sizes = {**{p: size for p, (_, size) in THREE.items()}, **FIVE}
             commands[name] = {p: [*command.split(), p, str(size)] for p, size in sizes.items()}
     return commands
-
-
-def mean(ratios):
-    return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios and all(ratios) else float("nan")
 
 
 def compare(commands, programs, rounds):
