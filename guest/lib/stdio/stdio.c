@@ -9,7 +9,7 @@
 enum { READ = 1, WRITE = 2, CREATE = 4, TRUNCATE = 8, APPEND = 16, EXCLUSIVE = 32 };
 
 static unsigned char input_buffer[BUFSIZ], output_buffer[BUFSIZ];
-/* Two arrays: the second one has zeros only, which take no space in the program. */
+/* The streams are in two arrays. The second one has zeros only, which take no space in the program. */
 enum { STANDARD = 3 };
 static struct penta_file standard[STANDARD] = {
     {.fd = 0, .can_read = 1, .size = BUFSIZ, .buffer = input_buffer},
