@@ -4,7 +4,7 @@
 #include "core/debug/expression.h"
 
 /* Gives a value, of every kind, to names that start with a letter before n. */
-static bool name(void *user, penta_bytes word, penta_value *value, penta_error *err)
+static bool fuzz_expression_name(void *user, penta_bytes word, penta_value *value, penta_error *err)
 {
     static const penta_kind kinds[] = {PENTA_UINT, PENTA_WORD, PENTA_SINT, PENTA_BOOL};
     (void)user, (void)err;
@@ -15,7 +15,7 @@ static bool name(void *user, penta_bytes word, penta_value *value, penta_error *
     return true;
 }
 
-static bool peek(void *user, uint64_t address, uint8_t *into, size_t size)
+static bool fuzz_expression_peek(void *user, uint64_t address, uint8_t *into, size_t size)
 {
     (void)user;
     memset(into, (int)(address & 255), size);
@@ -24,7 +24,8 @@ static bool peek(void *user, uint64_t address, uint8_t *into, size_t size)
 
 void fuzz_one(const uint8_t *data, size_t size)
 {
-    const struct expression_scope scope = {.name = name, .path = name, .peek = peek};
+    const struct expression_scope scope = {
+        .name = fuzz_expression_name, .path = fuzz_expression_name, .peek = fuzz_expression_peek};
     penta_value first, second;
     penta_error err = {0}, again = {0};
     struct expression_memory memory;

@@ -54,7 +54,7 @@ static bool uses_files(penta_bytes packet)
     return text[0] == 's' && (text[1] == 'a' || text[1] == 'o');
 }
 
-static void converse(struct stub *s, penta_bytes input)
+static void gdb_packets_converse(struct stub *s, penta_bytes input)
 {
     struct packet_reader reader = {0};
     struct reply reply = {0};
@@ -89,7 +89,7 @@ void fuzz_one(const uint8_t *data, size_t size)
     s.shell.debugger = penta_debugger_new(m->session, &err);
     CHECK(s.shell.debugger);
     stub_open(&s);
-    converse(&s, (penta_bytes){data + 1, size - 1});
+    gdb_packets_converse(&s, (penta_bytes){data + 1, size - 1});
     stub_close(&s);
     CHECK(penta_debugger_back(s.shell.debugger, UINT64_MAX, &stop, &err));
     CHECK(penta_session_steps(m->session) == 0);

@@ -8,7 +8,7 @@ static const char text[] = "%isa = latest64\n%stack_size = 4096\n%import \"ask\"
                            "%export \"main\" = @main\n@main:\na2 = 3\n@again:\necalli 0\n"
                            "a1 = a1 + a0\na2 = a2 - 1\njump @again if a2 != 0\nret\n";
 
-static void ends(penta_debugger *d, const penta_vm *vm, penta_buffer *out)
+static void fuzz_record_ends(penta_debugger *d, const penta_vm *vm, penta_buffer *out)
 {
     penta_error err;
     penta_stop stop;
@@ -16,7 +16,7 @@ static void ends(penta_debugger *d, const penta_vm *vm, penta_buffer *out)
     CHECK(penta_vm_save(vm, out, &err));
 }
 
-static void repeat(const penta_module *module, const penta_record *record)
+static void fuzz_record_repeat(const penta_module *module, const penta_record *record)
 {
     penta_error err;
     penta_stop stop;
@@ -27,11 +27,11 @@ static void repeat(const penta_module *module, const penta_record *record)
         penta_session_free(s);
         return;
     }
-    ends(d, penta_session_vm(s), &first);
+    fuzz_record_ends(d, penta_session_vm(s), &first);
     uint64_t steps = penta_session_steps(s);
     penta_debugger_back(d, 2, &stop, &err);
     penta_debugger_back(d, UINT64_MAX, &stop, &err);
-    ends(d, penta_session_vm(s), &again);
+    fuzz_record_ends(d, penta_session_vm(s), &again);
     CHECK(penta_session_steps(s) == steps);
     CHECK(same_buffer(&first, &again));
     penta_vm_run(penta_session_vm(s), 0, &stop);
@@ -50,7 +50,7 @@ void fuzz_one(const uint8_t *data, size_t size)
     CHECK(module);
     penta_record *record = penta_record_new((penta_bytes){data, size}, &err);
     CHECK(record || err.code);
-    if (record) repeat(module, record);
+    if (record) fuzz_record_repeat(module, record);
     penta_record_free(record);
     penta_close(module);
 }

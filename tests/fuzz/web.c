@@ -55,20 +55,21 @@ static void add_program(struct writer *out, penta_bytes name)
     }
 }
 
-static int digit(uint8_t c) { return isdigit(c) ? c - '0' : (tolower(c) - 'a' + 10) & 15; }
+static int fuzz_web_digit(uint8_t c) { return isdigit(c) ? c - '0' : (tolower(c) - 'a' + 10) & 15; }
 
 static void add_hex(struct writer *out, penta_bytes hex)
 {
     for (size_t i = 0; i + 1 < hex.size; i += 2)
-        writer_char(out, (char)(digit(hex.data[i]) << 4 | digit(hex.data[i + 1])));
+        writer_char(out,
+                    (char)(fuzz_web_digit(hex.data[i]) << 4 | fuzz_web_digit(hex.data[i + 1])));
 }
 
-static void change(struct writer *out, penta_bytes line)
+static void fuzz_web_change(struct writer *out, penta_bytes line)
 {
     struct writer other = {0};
     size_t at = 0, offset = 0;
     for (; at < line.size && isdigit(line.data[at]); at++)
-        offset = offset * 10 % LARGEST + (size_t)digit(line.data[at]);
+        offset = offset * 10 % LARGEST + (size_t)fuzz_web_digit(line.data[at]);
     if (at < line.size) add_hex(&other, (penta_bytes){line.data + at + 1, line.size - at - 1});
     for (size_t i = 0; i < other.out.size && offset + i < out->out.size; i++)
         out->out.data[offset + i] = other.out.data[i];
@@ -114,7 +115,7 @@ static void look_at_option(void *user, const char *key, const struct json_object
     look_at_value(user, v);
 }
 
-static bool harmful(penta_bytes request)
+static bool fuzz_web_harmful(penta_bytes request)
 {
     penta_error err = {0};
     bool is = false;
@@ -124,10 +125,10 @@ static bool harmful(penta_bytes request)
     return is;
 }
 
-static void ask(struct web *web, penta_bytes request, penta_bytes data)
+static void fuzz_web_ask(struct web *web, penta_bytes request, penta_bytes data)
 {
     penta_error err = {0};
-    if (harmful(request)) return;
+    if (fuzz_web_harmful(request)) return;
     web_call(web, request, data);
     struct json_doc *doc = json_parse(web->result, &err);
     if (!doc) check_failed(err.message, err.offset, web->result.size);
@@ -153,13 +154,13 @@ void fuzz_one(const uint8_t *data, size_t size)
         switch (*line.data) {
         case '@': add_program(&bytes, rest); break;
         case '#': add_hex(&bytes, rest); break;
-        case '~': change(&bytes, rest); break;
+        case '~': fuzz_web_change(&bytes, rest); break;
         case '|':
             writer_bytes(&bytes, rest.data, rest.size);
             writer_char(&bytes, '\n');
             break;
         default:
-            ask(&web, line, writer_view(&bytes));
+            fuzz_web_ask(&web, line, writer_view(&bytes));
             bytes.out.size = 0;
             asked++;
         }

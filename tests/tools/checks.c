@@ -39,7 +39,7 @@ static void check_views(const penta_module *module, penta_bytes file, bool docum
     penta_buffer_free(&json);
 }
 
-static bool same(penta_bytes a, const penta_buffer *b)
+static bool checks_same(penta_bytes a, const penta_buffer *b)
 {
     return a.size == b->size && (!a.size || !memcmp(a.data, b->data, a.size));
 }
@@ -60,7 +60,7 @@ static void check_text(const penta_module *module, penta_bytes file)
                                             module->driver->name, NULL, 0, on_finding, &v);
         if (!back)
             check_failed("its own listing does not assemble", v.count, text.size);
-        else if (!penta_encode(back, &again, &err) || !same(file, &again))
+        else if (!penta_encode(back, &again, &err) || !checks_same(file, &again))
             check_failed("print and assemble give other bytes", again.size, file.size);
         penta_close(back);
     }
@@ -89,7 +89,7 @@ static void check_bad_snapshots(penta_vm *vm, const penta_buffer *good)
         for (int k = 0; k < TAIL; k++)
             good->data[body.size + (size_t)k] = (uint8_t)(old_sum >> 8 * k);
         penta_vm_save(vm, &after, &err);
-        if (!loaded && !same((penta_bytes){good->data, good->size}, &after))
+        if (!loaded && !checks_same((penta_bytes){good->data, good->size}, &after))
             check_failed("a refused snapshot changed the machine", at, good->size);
         if (loaded) {
             penta_stop stop;
@@ -149,7 +149,7 @@ static void check_machine(const penta_module *module)
     if (!penta_vm_load(vm, (penta_bytes){one.data, one.size}, &err))
         check_failed("load", err.code, 0);
     penta_vm_save(vm, &two, &err);
-    if (!same((penta_bytes){one.data, one.size}, &two))
+    if (!checks_same((penta_bytes){one.data, one.size}, &two))
         check_failed("save, load, save differ", one.size, two.size);
     if (one.size && penta_vm_load(vm, (penta_bytes){one.data, one.size - 1}, &err))
         check_failed("a truncated snapshot was loaded", one.size, 0);
@@ -176,7 +176,7 @@ void check_variant(penta_bytes file, const char *format, bool documents)
     if (penta_module_damage(module) && valid) check_failed("damaged, yet valid", 0, 0);
     check_views(module, file, documents);
     penta_buffer again = {0};
-    if (!penta_encode(module, &again, &err) || !same(file, &again))
+    if (!penta_encode(module, &again, &err) || !checks_same(file, &again))
         check_failed("parse and encode give other bytes", again.size, file.size);
     penta_buffer_free(&again);
     check_text(module, file);
@@ -206,7 +206,7 @@ void check_whole_file(penta_bytes file, const char *format)
     penta_close(module);
 }
 
-static void ignore(void *user, const penta_error *e) { (void)user, (void)e; }
+static void checks_ignore(void *user, const penta_error *e) { (void)user, (void)e; }
 
 void check_text_source(penta_bytes text, const char *format)
 {
@@ -216,7 +216,7 @@ void check_text_source(penta_bytes text, const char *format)
         if (!v.count) check_failed("not assembled, and no reason", 0, 0);
         return;
     }
-    penta_validate(module, ignore, NULL);
+    penta_validate(module, checks_ignore, NULL);
     check_views(module, module->file, true);
     check_text(module, module->file);
     penta_close(module);

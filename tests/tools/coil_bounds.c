@@ -26,22 +26,22 @@ struct bounds {
     bool constant; /* The base is memory that the program must not write. */
 };
 
-static unsigned variable(struct bounds *b, const char *type)
+static unsigned coil_bounds_variable(struct bounds *b, const char *type)
 {
     line(b->m, "VAR %%%u, %s", b->next, type);
     return b->next++;
 }
 
 /* Makes a number that the compiler does not know, from the words of a table. */
-static unsigned unknown(struct bounds *b, const char *type)
+static unsigned coil_bounds_unknown(struct bounds *b, const char *type)
 {
-    unsigned v = variable(b, type);
+    unsigned v = coil_bounds_variable(b, type);
     line(b->m, "MOV %%%u, i64 [@values + %u]", v, 8 * pick(b->m, VALUES));
     return v;
 }
 
 /* Copies a number so that the compiler does not know it any more. */
-static void hide(struct bounds *b, unsigned value)
+static void coil_bounds_hide(struct bounds *b, unsigned value)
 {
     line(b->m, "MOV i64 [@hidden], %%%u", value);
     line(b->m, "CALL @nothing");
@@ -52,8 +52,8 @@ static void hide(struct bounds *b, unsigned value)
 static const unsigned char widths[SCALARS + 1] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8, 16};
 
 /* Writes an access. The type SCALARS is a vector. When by.variable is 0, no index is used. */
-static void access(struct bounds *b, const char *base, struct index by, unsigned scale,
-                   unsigned type, unsigned offset)
+static void coil_bounds_access(struct bounds *b, const char *base, struct index by, unsigned scale,
+                               unsigned type, unsigned offset)
 {
     struct maker *m = b->m;
     char where[100];
@@ -87,12 +87,12 @@ static unsigned base_of(struct bounds *b, char *out, size_t room)
     switch (pick(m, 4)) {
     case 0: snprintf(out, room, "@%s", b->arrays[which].name); break;
     case 1:
-        v = variable(b, "u64");
+        v = coil_bounds_variable(b, "u64");
         line(m, "MOV %%%u, u64 [@pointers + %u]", v, 8 * which);
         snprintf(out, room, "u64 %%%u", v);
         break;
     default:
-        v = variable(b, "u64");
+        v = coil_bounds_variable(b, "u64");
         line(m, "LEA %%%u, u8 @%s", v, b->arrays[which].name);
         snprintf(out, room, "u64 %%%u", v);
     }
@@ -100,21 +100,21 @@ static unsigned base_of(struct bounds *b, char *out, size_t room)
 }
 
 /* Writes several accesses by one index. */
-static void group(struct bounds *b)
+static void coil_bounds_group(struct bounds *b)
 {
     static const char *const kinds[] = {"i64", "i64", "u64", "i32", "u8"};
     struct maker *m = b->m;
     char base[40];
     const char *kind = kinds[pick(m, 5)];
     unsigned left = base_of(b, base, sizeof base), scale = 1u << pick(m, 4);
-    struct index by = {kind, pick(m, 6) ? unknown(b, kind) : 0};
+    struct index by = {kind, pick(m, 6) ? coil_bounds_unknown(b, kind) : 0};
     unsigned same = pick(m, 2) ? 16 + pick(m, 8) : 0; /* All accesses of the group end at this
                                                        * offset. */
     for (unsigned n = 2 + pick(m, 4); n--;) {
         unsigned type = pick(m, SCALARS + 1), width = widths[type];
         unsigned end = same ? same : pick(m, 3) ? left / 2 : left + pick(m, 3) - 1;
-        access(b, base, by, pick(m, 4) ? scale : 1, type,
-               !same && pick(m, 2) ? pick(m, 12) : end - width);
+        coil_bounds_access(b, base, by, pick(m, 4) ? scale : 1, type,
+                           !same && pick(m, 2) ? pick(m, 12) : end - width);
     }
 }
 
@@ -132,7 +132,7 @@ struct loop {
     char base[40];
 };
 
-static long long far(struct maker *m, const char *kind)
+static long long coil_bounds_far(struct maker *m, const char *kind)
 {
     static const long long narrow[] = {0x3FFFFFF0, 0x7FFFFFF0, -16, 0x40000000},
                            wide[] = {0x3FFFFFFFFFFFFFF0, 0x7FFFFFFFFFFFFFF0, -16, 0xFFFFFFF0};
@@ -153,11 +153,11 @@ static void loop_begin(struct bounds *b, struct loop *o)
     o->step = pick(m, 4) ? 1 : 1 + pick(m, 9);
     o->down = !pick(m, 8);
     o->left = base_of(b, o->base, sizeof o->base);
-    o->first = near ? (pick(m, 3) ? 0 : pick(m, 6)) : far(m, o->kind);
-    o->fuel = variable(b, "i64");
+    o->first = near ? (pick(m, 3) ? 0 : pick(m, 6)) : coil_bounds_far(m, o->kind);
+    o->fuel = coil_bounds_variable(b, "i64");
     line(m, "MOV %%%u, %u", o->fuel, FUEL);
     if (!near || o->base[0] == '@') {
-        unsigned low = variable(b, "u64");
+        unsigned low = coil_bounds_variable(b, "u64");
         if (o->base[0] == '@')
             line(m, "LEA %%%u, u8 %s", low, o->base);
         else
@@ -183,18 +183,18 @@ static void loop_begin(struct bounds *b, struct loop *o)
     unsigned long long from = (unsigned long long)o->first, after = from + elements;
     long long start = (long long)(o->down ? after - 1 : from),
               end = (long long)(o->down ? from : after);
-    o->counter = variable(b, o->kind);
-    o->bound = variable(b, o->kind);
+    o->counter = coil_bounds_variable(b, o->kind);
+    o->bound = coil_bounds_variable(b, o->kind);
     line(m, "MOV %%%u, i64 %lld", o->counter, start);
     line(m, "MOV %%%u, i64 %lld", o->bound, end);
-    if (!pick(m, 3)) hide(b, o->bound);
+    if (!pick(m, 3)) coil_bounds_hide(b, o->bound);
     o->other_kind = pick(m, 2) ? "i64" : "i32";
-    o->other = variable(b, o->other_kind);
-    o->by = pick(m, 8) ? 0 : unknown(b, "i64");
+    o->other = coil_bounds_variable(b, o->other_kind);
+    o->by = pick(m, 8) ? 0 : coil_bounds_unknown(b, "i64");
     if (o->sums > 1 && !pick(m, 3)) { /* The sum wraps, or comes near that. */
         static const unsigned firsts[] = {0x3FFFFFF8, 0x7FFFFFF0, 0x7FFFFFA0};
         unsigned first = firsts[pick(m, 3)];
-        o->low = variable(b, "u64");
+        o->low = coil_bounds_variable(b, "u64");
         line(m, "MOV %%%u, %s", o->low, strchr(o->base, '%'));
         line(m, "SUB %%%u, %u", o->low, first);
         line(m, "MOV %%%u, i64 %u", o->other, first);
@@ -212,7 +212,7 @@ static struct index index_of(struct bounds *b, const struct loop *o, const struc
     unsigned what = o->sums ? pick(m, 10) : 0, t;
     if (what < 5) return own;
     if (what == 5) return (struct index){o->other_kind, o->other};
-    t = variable(b, what == 6 ? "i32" : "i64");
+    t = coil_bounds_variable(b, what == 6 ? "i32" : "i64");
     if (what == 6)
         line(m, "ADD %%%u, %%%u, %u", t, o->counter, pick(m, 5));
     else if (what == 7)
@@ -224,7 +224,7 @@ static struct index index_of(struct bounds *b, const struct loop *o, const struc
     return (struct index){what == 6 ? "i32" : "i64", t};
 }
 
-static void body(struct bounds *b, const struct loop *o, const struct loop *outer)
+static void coil_bounds_body(struct bounds *b, const struct loop *o, const struct loop *outer)
 {
     struct maker *m = b->m;
     for (unsigned n = 1 + pick(m, 2) * pick(m, 3); n--;) {
@@ -238,17 +238,17 @@ static void body(struct bounds *b, const struct loop *o, const struct loop *oute
         }
         unsigned scale = by.variable == o->counter || !pick(m, 4) ? o->scale : 1;
         if (o->low && pick(m, 4))
-            access(b, low, other, 1, o->type, pick(m, 3));
+            coil_bounds_access(b, low, other, 1, o->type, pick(m, 3));
         else if (pick(m, 3))
-            access(b, o->base, by, scale, o->type, o->offset);
+            coil_bounds_access(b, o->base, by, scale, o->type, o->offset);
         else
-            access(b, o->base, by, scale, pick(m, 2) ? pick(m, 2) : pick(m, SCALARS + 1),
-                   pick(m, 3));
+            coil_bounds_access(b, o->base, by, scale,
+                               pick(m, 2) ? pick(m, 2) : pick(m, SCALARS + 1), pick(m, 3));
         if (skip) writer_print(m->w, ".l%u:\n", skip);
     }
 }
 
-static void next(struct bounds *b, const struct loop *o)
+static void coil_bounds_next(struct bounds *b, const struct loop *o)
 {
     struct maker *m = b->m;
     if (o->sums && o->by) /* Without sums, a loop of one store may become one that fills memory. */
@@ -269,40 +269,40 @@ static void goes_on(struct bounds *b, const struct loop *o, unsigned value, unsi
 
 /* Uses fuel, which ends loops that the bound does not. It is left out where the loop is known to
  * end, since another way out changes what the compiler makes of a loop. */
-static void burn(struct bounds *b, const struct loop *o, unsigned end)
+static void coil_bounds_burn(struct bounds *b, const struct loop *o, unsigned end)
 {
     if (o->first < 100 && o->first >= 0 && !o->down && o->step == 1 && pick(b->m, 4)) return;
     line(b->m, "SUB %%%u, 1", o->fuel);
     line(b->m, "BR S, @.l%u", end);
 }
 
-static void sweep(struct bounds *b, const struct loop *outer)
+static void coil_bounds_sweep(struct bounds *b, const struct loop *outer)
 {
     struct maker *m = b->m;
     struct loop o = {0};
     unsigned top = m->labels++, middle = m->labels++, end = m->labels++, form = pick(m, 8),
              before = 0;
     loop_begin(b, &o);
-    if (form == 3) before = variable(b, o.kind);
+    if (form == 3) before = coil_bounds_variable(b, o.kind);
     if (form == 7) { /* The loop has a second way into it. */
-        line(m, "CMP %%%u, 3", unknown(b, "i64"));
+        line(m, "CMP %%%u, 3", coil_bounds_unknown(b, "i64"));
         line(m, "BR GT, @.l%u", middle);
     }
     writer_print(m->w, ".l%u:\n", top);
-    if (form == 4 || form == 5) body(b, &o, outer);
+    if (form == 4 || form == 5) coil_bounds_body(b, &o, outer);
     if (form >= 4) {
         line(m, "CMP %%%u, %%%u", o.counter, o.bound);
         line(m, "BR %s, @.l%u", o.down ? "LT" : pick(m, 4) ? "GTE" : "GT", end);
     }
-    if (form != 4) body(b, &o, outer);
+    if (form != 4) coil_bounds_body(b, &o, outer);
     writer_print(m->w, ".l%u:\n", middle);
     if (form == 7)
         line(m, "SUB %%%u, 1", o.fuel), line(m, "BR S, @.l%u", end);
     else
-        burn(b, &o, end);
-    if (!outer && !pick(m, 4)) sweep(b, &o);
+        coil_bounds_burn(b, &o, end);
+    if (!outer && !pick(m, 4)) coil_bounds_sweep(b, &o);
     if (before) line(m, "MOV %%%u, %%%u", before, o.counter);
-    next(b, &o);
+    coil_bounds_next(b, &o);
     if (form >= 4)
         line(m, "BR @.l%u", top);
     else
@@ -312,17 +312,18 @@ static void sweep(struct bounds *b, const struct loop *outer)
 }
 
 /* Writes a loop of one store, which fills from nothing to a few elements more than there are. */
-static void fill(struct bounds *b)
+static void coil_bounds_fill(struct bounds *b)
 {
     struct maker *m = b->m;
     const char *kind = pick(m, 2) ? "i64" : "u64";
     char base[40];
     unsigned left = base_of(b, base, sizeof base), bits = pick(m, 3), first = pick(m, 5);
-    unsigned counter = variable(b, kind), bound = variable(b, kind), form = pick(m, 3);
+    unsigned counter = coil_bounds_variable(b, kind), bound = coil_bounds_variable(b, kind),
+             form = pick(m, 3);
     unsigned top = m->labels++, end = m->labels++, type = 2 * bits + pick(m, 2);
     line(m, "MOV %%%u, %u", counter, first);
     line(m, "MOV %%%u, %u", bound, first + pick(m, (left >> bits) + 2));
-    if (pick(m, 2)) hide(b, bound);
+    if (pick(m, 2)) coil_bounds_hide(b, bound);
     writer_print(m->w, ".l%u:\n", top);
     if (form == 0) {
         line(m, "CMP %%%u, %%%u", counter, bound);
@@ -354,7 +355,9 @@ static void main_function(struct bounds *b)
     line(m, "ADD %%103, %u", 65536 - 64);
     for (unsigned n = 1 + pick(m, 3); n--;) {
         unsigned what = pick(m, 6);
-        what < 3 ? sweep(b, NULL) : what < 5 ? group(b) : fill(b);
+        what < 3   ? coil_bounds_sweep(b, NULL)
+        : what < 5 ? coil_bounds_group(b)
+                   : coil_bounds_fill(b);
     }
     line(m, "MOV u64 [@hidden], %%8");
     line(m, "RET");

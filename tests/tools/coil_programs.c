@@ -40,7 +40,7 @@ static unsigned int_variable(struct maker *m) { return 1 + pick(m, INTS) + TYPES
 static unsigned any_variable(struct maker *m) { return 1 + pick(m, VARIABLES); }
 static unsigned type_of(unsigned variable) { return (variable - 1) % TYPES; }
 
-static long long number(struct maker *m)
+static long long coil_programs_number(struct maker *m)
 {
     static const long long special[] = {0,
                                         1,
@@ -63,9 +63,9 @@ static long long number(struct maker *m)
 }
 
 /* Writes a constant that fits the type. */
-static void constant(struct maker *m, char *out, size_t room, unsigned type)
+static void coil_programs_constant(struct maker *m, char *out, size_t room, unsigned type)
 {
-    long long v = number(m);
+    long long v = coil_programs_number(m);
     static const long long mask[] = {0x7f, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0xffffffff};
     if (type == REAL32 || type == REAL64) {
         static const char *const reals[] = {"0.0", "1.5", "-2.25", "1e30",
@@ -103,18 +103,18 @@ void memory_of(struct maker *m, char *out, size_t room, const char *name)
     }
 }
 
-static void memory(struct maker *m, char *out, size_t room, unsigned type)
+static void coil_programs_memory(struct maker *m, char *out, size_t room, unsigned type)
 {
     memory_of(m, out, room, type == 11 ? "i16" : types[type]);
 }
 
-static void source(struct maker *m, char *out, size_t room, unsigned type)
+static void coil_programs_source(struct maker *m, char *out, size_t room, unsigned type)
 {
     unsigned v;
     switch (pick(m, 8)) {
     case 0:
-    case 1: constant(m, out, room, type); break;
-    case 2: memory(m, out, room, type); break;
+    case 1: coil_programs_constant(m, out, room, type); break;
+    case 2: coil_programs_memory(m, out, room, type); break;
     case 3: snprintf(out, room, "v%u", pick(m, 8)); break;
     default:
         v = pick(m, 3) ? type + 1 + TYPES * pick(m, 2) : any_variable(m);
@@ -122,16 +122,16 @@ static void source(struct maker *m, char *out, size_t room, unsigned type)
     }
 }
 
-static void target(struct maker *m, char *out, size_t room, unsigned type)
+static void coil_programs_target(struct maker *m, char *out, size_t room, unsigned type)
 {
     switch (pick(m, 8)) {
-    case 0: memory(m, out, room, type); break;
+    case 0: coil_programs_memory(m, out, room, type); break;
     case 1: snprintf(out, room, "v%u", pick(m, 8)); break;
     default: snprintf(out, room, "%%%u", type + 1 + TYPES * pick(m, 2));
     }
 }
 
-static void arithmetic(struct maker *m)
+static void coil_programs_arithmetic(struct maker *m)
 {
     static const char *const all[] = {"ADD", "SUB", "MUL", "DIV", "MOD", "MIN", "MAX"};
     static const char *const ints[] = {"AND", "OR", "XOR"};
@@ -141,9 +141,9 @@ static void arithmetic(struct maker *m)
                                         "NOT", "BSWAP", "FLOR", "CEIL", "ROND"};
     unsigned type = pick(m, TYPES);
     char a[80], b[80], d[80];
-    target(m, d, sizeof d, type);
-    source(m, a, sizeof a, type);
-    source(m, b, sizeof b, type);
+    coil_programs_target(m, d, sizeof d, type);
+    coil_programs_source(m, a, sizeof a, type);
+    coil_programs_source(m, b, sizeof b, type);
     bool real = type == REAL32 || type == REAL64;
     switch (pick(m, 6)) {
     case 0:
@@ -202,16 +202,16 @@ static void arithmetic(struct maker *m)
     }
 }
 
-static void move(struct maker *m)
+static void coil_programs_move(struct maker *m)
 {
     unsigned type = pick(m, TYPES);
     char a[80], d[80];
-    target(m, d, sizeof d, pick(m, 3) ? type : pick(m, TYPES));
-    source(m, a, sizeof a, type);
+    coil_programs_target(m, d, sizeof d, pick(m, 3) ? type : pick(m, TYPES));
+    coil_programs_source(m, a, sizeof a, type);
     line(m, "MOV %s, %s", d, a);
 }
 
-static void rare(struct maker *m)
+static void coil_programs_rare(struct maker *m)
 {
     switch (pick(m, 14)) {
     case 0: line(m, "PUSH %%%u", any_variable(m)); break;
@@ -220,7 +220,7 @@ static void rare(struct maker *m)
     case 3: line(m, "INPORT %%%u, 1", 5 + TYPES * pick(m, 2)); break;
     case 4: {
         char place[80];
-        memory(m, place, sizeof place, 6);
+        coil_programs_memory(m, place, sizeof place, 6);
         line(m, "XCHG %s, %%19", pick(m, 2) ? "%7" : place);
         break;
     }
@@ -236,36 +236,39 @@ static void rare(struct maker *m)
     }
 }
 
-static void statements(struct maker *m, unsigned count);
+static void coil_programs_statements(struct maker *m, unsigned count);
 
-static void compare(struct maker *m)
+static void coil_programs_compare(struct maker *m)
 {
     unsigned type = pick(m, 10);
     char a[80], b[80];
-    source(m, a, sizeof a, type);
-    source(m, b, sizeof b, type);
+    coil_programs_source(m, a, sizeof a, type);
+    coil_programs_source(m, b, sizeof b, type);
     if (!strncmp(a, "v", 1)) snprintf(a, sizeof a, "%%%u", type + 1);
     if (pick(m, 3))
         line(m, "CMP %s, %s", a, b);
     else if (!pick(m, 3))
         line(m, "TEST %%%u, %%%u", int_variable(m), int_variable(m));
     else
-        arithmetic(m);
+        coil_programs_arithmetic(m);
 }
 
-static const char *condition(struct maker *m) { return conditions[pick(m, pick(m, 4) ? 6 : 20)]; }
+static const char *coil_programs_condition(struct maker *m)
+{
+    return conditions[pick(m, pick(m, 4) ? 6 : 20)];
+}
 
-static void branch(struct maker *m)
+static void coil_programs_branch(struct maker *m)
 {
     unsigned label = m->labels++;
-    compare(m);
-    line(m, "BR %s, @.l%u", condition(m), label);
-    statements(m, pick(m, 5));
+    coil_programs_compare(m);
+    line(m, "BR %s, @.l%u", coil_programs_condition(m), label);
+    coil_programs_statements(m, pick(m, 5));
     if (pick(m, 2)) {
         unsigned end = m->labels++;
         line(m, "BR @.l%u", end);
         writer_print(m->w, ".l%u:\n", label);
-        statements(m, pick(m, 5));
+        coil_programs_statements(m, pick(m, 5));
         writer_print(m->w, ".l%u:\n", end);
     } else {
         writer_print(m->w, ".l%u:\n", label);
@@ -273,20 +276,20 @@ static void branch(struct maker *m)
 }
 
 /* Writes blocks in another order: the block that runs first is written last. */
-static void detour(struct maker *m)
+static void coil_programs_detour(struct maker *m)
 {
     unsigned first = m->labels++, second = m->labels++, end = m->labels++;
     line(m, "BR @.l%u", first);
     writer_print(m->w, ".l%u:\n", second);
-    statements(m, 1 + pick(m, 4));
+    coil_programs_statements(m, 1 + pick(m, 4));
     line(m, "BR @.l%u", end);
     writer_print(m->w, ".l%u:\n", first);
-    statements(m, 1 + pick(m, 4));
+    coil_programs_statements(m, 1 + pick(m, 4));
     line(m, "BR @.l%u", second);
     writer_print(m->w, ".l%u:\n", end);
 }
 
-static void loop(struct maker *m)
+static void coil_programs_loop(struct maker *m)
 {
     unsigned top = m->labels++, end = m->labels++, counter = 200 + m->loops++;
     bool tests_first = pick(m, 2);
@@ -297,7 +300,7 @@ static void loop(struct maker *m)
         line(m, "CMP %%%u, %u", counter, 1 + pick(m, 9));
         line(m, "BR GTE, @.l%u", end);
     }
-    statements(m, 1 + pick(m, 5));
+    coil_programs_statements(m, 1 + pick(m, 5));
     line(m, "INC %%%u", counter);
     line(m, "MOV %%90, %%%u", counter);
     if (tests_first) {
@@ -311,7 +314,7 @@ static void loop(struct maker *m)
 
 /* Writes a loop over memory by a counter, and another one after it. Some run out of bounds, some
  * leave early. */
-static void sweep(struct maker *m)
+static void coil_programs_sweep(struct maker *m)
 {
     static const char *const kinds[] = {"i64", "i64", "u64", "i32", "u32", "i16"};
     static const char *const ends[] = {"LT", "LT", "LTE", "NEQ"};
@@ -348,7 +351,7 @@ static void sweep(struct maker *m)
             line(m, "MOV %s, %%%u", where, type + 1);
     }
     if (!pick(m, 3)) {
-        line(m, "CMP %%%u, %lld", int_variable(m), number(m) & 127);
+        line(m, "CMP %%%u, %lld", int_variable(m), coil_programs_number(m) & 127);
         line(m, "BR EQ, @.l%u", end);
     }
     line(m, "ADD %%%u, %u", other, pick(m, 4));
@@ -370,7 +373,7 @@ static void set_flags(struct maker *m)
     line(m, "CMP %%7, %%19");
 }
 
-static void call(struct maker *m)
+static void coil_programs_call(struct maker *m)
 {
     for (unsigned i = pick(m, 3); i--;) line(m, "MOV v%u, %%%u", pick(m, 7), any_variable(m));
     unsigned to = pick(m, 4) ? m->function + 1 : m->function;
@@ -393,21 +396,21 @@ static void call(struct maker *m)
     } else if (pick(m, 6)) {
         line(m, "CALL @f%u", to);
     } else {
-        compare(m);
-        line(m, "CALL %s, @f%u", condition(m), to);
+        coil_programs_compare(m);
+        line(m, "CALL %s, @f%u", coil_programs_condition(m), to);
     }
     set_flags(m);
     line(m, "MOV %%%u, v%u", any_variable(m), pick(m, 7));
 }
 
-static void choose(struct maker *m)
+static void coil_programs_choose(struct maker *m)
 {
     unsigned a = m->labels++, b = m->labels++, c = m->labels++, end = m->labels++;
     line(m, "SWITCH %%2, @table%u_%u", m->function, a);
     unsigned labels[3] = {a, b, c};
     for (int i = 0; i < 3; i++) {
         writer_print(m->w, ".l%u:\n", labels[i]);
-        statements(m, 1 + pick(m, 2));
+        coil_programs_statements(m, 1 + pick(m, 2));
         line(m, "BR @.l%u", end);
     }
     writer_print(m->w, ".l%u:\n", end);
@@ -416,7 +419,7 @@ static void choose(struct maker *m)
                  m->function, a, m->function, c, m->function, a, m->function, b);
 }
 
-static void statements(struct maker *m, unsigned count)
+static void coil_programs_statements(struct maker *m, unsigned count)
 {
     m->depth++;
     while (count--) {
@@ -424,37 +427,37 @@ static void statements(struct maker *m, unsigned count)
         if (m->vectors && pick(m, 3) < m->vectors)
             vector_statement(m);
         else if (what < 8)
-            arithmetic(m);
+            coil_programs_arithmetic(m);
         else if (what < 14)
-            move(m);
+            coil_programs_move(m);
         else if (what < 17)
-            rare(m);
+            coil_programs_rare(m);
         else if (m->depth > 3)
-            move(m);
+            coil_programs_move(m);
         else if (what < 20)
-            pick(m, 4) ? branch(m) : detour(m);
+            pick(m, 4) ? coil_programs_branch(m) : coil_programs_detour(m);
         else if (what < 22)
-            pick(m, 3) ? loop(m) : sweep(m);
+            pick(m, 3) ? coil_programs_loop(m) : coil_programs_sweep(m);
         else if (what < 23)
-            call(m);
+            coil_programs_call(m);
         else if (pick(m, 3))
-            compare(m), line(m, "RET %s", condition(m));
+            coil_programs_compare(m), line(m, "RET %s", coil_programs_condition(m));
         else if (pick(m, 8))
-            choose(m);
+            coil_programs_choose(m);
         else
             line(m, pick(m, 2) ? "TRAP 7" : "HALT");
     }
     m->depth--;
 }
 
-static void function(struct maker *m, unsigned number)
+static void coil_programs_function(struct maker *m, unsigned number)
 {
     m->function = number;
     m->loops = 0;
     writer_print(m->w, ".func f%u\n", number);
     for (unsigned i = 1; i <= VARIABLES; i++) {
         char value[40];
-        constant(m, value, sizeof value, type_of(i));
+        coil_programs_constant(m, value, sizeof value, type_of(i));
         line(m, "VAR %%%u, %s, %s", i, types[type_of(i)], value);
     }
     line(m, "VAR %%90, i64");
@@ -472,7 +475,7 @@ static void function(struct maker *m, unsigned number)
     line(m, "CMP i64 @fuel, 0");
     line(m, "RET LT");
     for (unsigned i = 0; i < 3; i++) line(m, "MOV %%%u, v%u", any_variable(m), pick(m, 7));
-    statements(m, 3 + pick(m, 8));
+    coil_programs_statements(m, 3 + pick(m, 8));
     for (unsigned i = 1; i <= VARIABLES; i++)
         line(m, "MOV %s [@dump + %u], %%%u", type_of(i) == 11 ? "i16" : types[type_of(i)], i * 8,
              i);
@@ -524,7 +527,7 @@ void coil_program_write(struct coil_choices *c, struct writer *w)
         return;
     }
     writer_text(w, ".global f0\n.entry f0\n");
-    for (unsigned i = 0; i < FUNCTIONS; i++) function(&m, i);
+    for (unsigned i = 0; i < FUNCTIONS; i++) coil_programs_function(&m, i);
     for (unsigned i = 0; i < SMALL; i++) small_function(&m, i);
     writer_text(
         w, ".data\n.align 8\nfuel: .i64 30\ndata:\n"

@@ -8,21 +8,21 @@ struct first {
     size_t room;
 };
 
-static void keep(void *user, const penta_error *found)
+static void coil_trial_keep(void *user, const penta_error *found)
 {
     struct first *f = user;
     if (found->severity == PENTA_ERROR && !f->note[0])
         snprintf(f->note, f->room, "%s", found->message);
 }
 
-static bool skip(void *user, const penta_node *node)
+static bool coil_trial_skip(void *user, const penta_node *node)
 {
     (void)user, (void)node;
     return false;
 }
-static void nothing(void *user, const penta_node *node) { (void)user, (void)node; }
+static void coil_trial_nothing(void *user, const penta_node *node) { (void)user, (void)node; }
 
-static void difference(void *user, const penta_field *field)
+static void coil_trial_difference(void *user, const penta_field *field)
 {
     struct first *f = user;
     if (field->kind == PENTA_TEXT && !strcmp(field->name, "difference"))
@@ -43,7 +43,7 @@ const char *coil_trial(penta_bytes text, bool *ran, char *note, size_t room)
                              {"vectors", text.size % 3 ? "avx2" : "sse2"}};
     *ran = false;
     note[0] = 0;
-    penta_module *module = penta_assemble(text, "coil", NULL, 0, keep, &first);
+    penta_module *module = penta_assemble(text, "coil", NULL, 0, coil_trial_keep, &first);
     if (!module) return NULL;
     penta_vm *vm = penta_vm_new(module, "both", limits, 6, NULL, &err);
     const char *wrong = NULL;
@@ -57,7 +57,8 @@ const char *coil_trial(penta_bytes text, bool *ran, char *note, size_t room)
             penta_vm_answer(vm, &answer, stop.detail == 2 ? 1 : 0, &err);
         }
         if (stop.kind == PENTA_STOP_DISAGREE) {
-            penta_visitor visitor = {&first, skip, difference, nothing};
+            penta_visitor visitor = {&first, coil_trial_skip, coil_trial_difference,
+                                     coil_trial_nothing};
             vm->engine->describe(vm, &visitor);
             wrong = "the engines differ";
         }

@@ -2,7 +2,8 @@
 #include "pvm_maker.h"
 
 /* Writes d = a op b, or d = a op x. */
-static void add3(struct maker *m, uint8_t op, unsigned d, unsigned a, unsigned b, enum pattern why)
+static void pvm_patterns_add3(struct maker *m, uint8_t op, unsigned d, unsigned a, unsigned b,
+                              enum pattern why)
 {
     struct slot *s = maker_add(m, op, why);
     s->d = (uint8_t)d;
@@ -39,12 +40,12 @@ static void add_load(struct maker *m, unsigned to, unsigned base, uint64_t at, e
 }
 
 /* Returns the register itself, or now and then another one, so that the pattern nearly matches. */
-static unsigned nearly(struct maker *m, unsigned reg)
+static unsigned pvm_patterns_nearly(struct maker *m, unsigned reg)
 {
     return below(m->c, 8) ? reg : maker_destination(m);
 }
 
-static uint64_t offset(struct maker *m)
+static uint64_t pvm_patterns_offset(struct maker *m)
 {
     return below(m->c, 4) ? below(m->c, 64) : choices_number(m->c);
 }
@@ -62,7 +63,7 @@ static void index_load(struct maker *m, enum pattern why)
         uint8_t op = below(c, 8) ? word_op(p, PVM_OP_add_64, PVM_OP_add_32) : PVM_OP_add_32;
         if (below(c, 4)) add_imm(m, PVM_OP_load_imm, i, 0, below(c, 64), why);
         bool first = below(c, 2);
-        add3(m, op, d, first ? base : i, first ? i : base, why);
+        pvm_patterns_add3(m, op, d, first ? base : i, first ? i : base, why);
     } else {
         uint8_t shift =
             word_op(p, PVM_OP_shift_logical_left_imm_64, PVM_OP_shift_logical_left_imm_32);
@@ -70,13 +71,13 @@ static void index_load(struct maker *m, enum pattern why)
         if (below(c, 4)) add_imm(m, PVM_OP_load_imm, i, 0, below(c, 64), why);
         add_imm(m, shift, d, i, below(c, 16) ? 1 + below(c, 3) : below(c, 70), why);
         bool first = below(c, 2);
-        unsigned to = nearly(m, d), shifted = nearly(m, d);
-        add3(m, word_op(p, PVM_OP_add_64, PVM_OP_add_32), to, first ? base : shifted,
-             first ? shifted : base, why);
+        unsigned to = pvm_patterns_nearly(m, d), shifted = pvm_patterns_nearly(m, d);
+        pvm_patterns_add3(m, word_op(p, PVM_OP_add_64, PVM_OP_add_32), to, first ? base : shifted,
+                          first ? shifted : base, why);
         if (why == PATTERN_index_add) return;
     }
-    unsigned to = nearly(m, d), from = nearly(m, d);
-    add_load(m, to, from, offset(m), why);
+    unsigned to = pvm_patterns_nearly(m, d), from = pvm_patterns_nearly(m, d);
+    add_load(m, to, from, pvm_patterns_offset(m), why);
 }
 
 static void low_half(struct maker *m)
@@ -87,13 +88,13 @@ static void low_half(struct maker *m)
     if (!has(m->p, back)) return;
     uint64_t by = below(m->c, 8) ? 32 : below(m->c, 66);
     add_imm(m, PVM_OP_shift_logical_left_imm_64, d, s, by, PATTERN_low_half);
-    unsigned to = nearly(m, d), from = nearly(m, d);
+    unsigned to = pvm_patterns_nearly(m, d), from = pvm_patterns_nearly(m, d);
     add_imm(m, back, to, from, below(m->c, 8) ? by : below(m->c, 66), PATTERN_low_half);
 }
 
 /* Writes a block that branches to itself. A counter of its own ends the loop, a 32-bit variable
  * changes in steps from an edge value, and other instructions are in between. */
-static void loop(struct maker *m, enum pattern why)
+static void pvm_patterns_loop(struct maker *m, enum pattern why)
 {
     struct choices *c = m->c;
     unsigned counter = maker_destination(m), avoid = m->avoid, rounds = 1 + (unsigned)below(c, 12);
@@ -111,13 +112,13 @@ static void loop(struct maker *m, enum pattern why)
     if (why == PATTERN_widened_loop) {
         if (step != d && below(c, 4)) {
             bool first = below(c, 2);
-            add3(m, PVM_OP_add_32, d, first ? d : step, first ? step : d, why);
+            pvm_patterns_add3(m, PVM_OP_add_32, d, first ? d : step, first ? step : d, why);
         } else {
             add_imm(m, PVM_OP_add_imm_32, d, d, choices_number(c), why);
         }
         if (below(c, 2)) {
-            unsigned to = maker_destination(m), from = nearly(m, d);
-            add_load(m, to, from, offset(m), why);
+            unsigned to = maker_destination(m), from = pvm_patterns_nearly(m, d);
+            add_load(m, to, from, pvm_patterns_offset(m), why);
         }
     }
     for (unsigned i = before; i < inside && m->left > 8; i++) maker_any(m, true);
@@ -134,7 +135,7 @@ static void loop(struct maker *m, enum pattern why)
 }
 
 /* Writes a jump back to a chain that ends with a jump through the table. */
-static void dispatch(struct maker *m)
+static void pvm_patterns_dispatch(struct maker *m)
 {
     struct choices *c = m->c;
     if (m->p->forward) return;
@@ -161,29 +162,30 @@ static uint8_t compare_op(struct choices *c)
     return below(c, 2) ? PVM_OP_set_less_than_unsigned : PVM_OP_set_less_than_signed;
 }
 
-static void compare(struct maker *m, enum pattern why)
+static void pvm_patterns_compare(struct maker *m, enum pattern why)
 {
     struct choices *c = m->c;
     unsigned d = maker_destination(m), a = any_register(c), b = any_register(c);
     uint8_t op = compare_op(c);
     if (below(c, 3))
-        add3(m, op, d, a, b, why);
+        pvm_patterns_add3(m, op, d, a, b, why);
     else
         add_imm(m, PVM_OP_set_greater_than_signed_imm, d, a, choices_number(c), why);
     bool zero = below(c, 2);
-    unsigned result = nearly(m, d);
+    unsigned result = pvm_patterns_nearly(m, d);
     if (why == PATTERN_compare_branch) {
         struct slot *s = maker_add(m, zero ? PVM_OP_branch_eq_imm : PVM_OP_branch_not_eq_imm, why);
         s->a = (uint8_t)result;
         s->x = below(c, 4) ? 0 : choices_number(c);
     } else {
         unsigned to = maker_destination(m);
-        add3(m, zero ? PVM_OP_cmov_if_zero : PVM_OP_cmov_if_not_zero, to, b, result, why);
+        pvm_patterns_add3(m, zero ? PVM_OP_cmov_if_zero : PVM_OP_cmov_if_not_zero, to, b, result,
+                          why);
     }
 }
 
 /* Writes a constant that the next instruction uses. */
-static void constant(struct maker *m)
+static void pvm_patterns_constant(struct maker *m)
 {
     unsigned d = maker_destination(m);
     add_imm(m, PVM_OP_load_imm, d, 0, choices_number(m->c), PATTERN_constant);
@@ -198,7 +200,7 @@ static void constant(struct maker *m)
 }
 
 /* Writes two results of the same operands. */
-static void pair(struct maker *m, enum pattern why)
+static void pvm_patterns_pair(struct maker *m, enum pattern why)
 {
     struct choices *c = m->c;
     unsigned a = any_register(c), b = any_register(c);
@@ -208,8 +210,8 @@ static void pair(struct maker *m, enum pattern why)
     uint8_t second = halves ? (uint8_t)(PVM_OP_mul_upper_signed_signed + below(c, 3))
                             : word_op(m->p, PVM_OP_rem_signed_64, PVM_OP_rem_signed_32);
     if (!has(m->p, second)) return;
-    add3(m, swap ? second : first, maker_destination(m), a, b, why);
-    add3(m, swap ? first : second, maker_destination(m), a, b, why);
+    pvm_patterns_add3(m, swap ? second : first, maker_destination(m), a, b, why);
+    pvm_patterns_add3(m, swap ? first : second, maker_destination(m), a, b, why);
 }
 
 static void call_return(struct maker *m)
@@ -234,7 +236,7 @@ static void call_return(struct maker *m)
     if (s->op == PVM_OP_load_imm_and_jump_indirect) s->x = choices_number(c);
 }
 
-static void halt(struct maker *m)
+static void pvm_patterns_halt(struct maker *m)
 {
     if (m->p->forward && below(m->c, 2)) return;
     add_imm(m, PVM_OP_load_imm, 0, 0, 0xffff0000, PATTERN_halt);
@@ -251,13 +253,13 @@ static void set_memory(struct maker *m)
     maker_add(m, PVM_OP_memset, PATTERN_memset);
 }
 
-static void grow(struct maker *m)
+static void pvm_patterns_grow(struct maker *m)
 {
     unsigned d = maker_destination(m), s = maker_destination(m);
     if (!has(m->p, PVM_OP_sbrk)) return;
     add_imm(m, PVM_OP_load_imm, s, 0, below(m->c, 3) ? below(m->c, 0x3000) : choices_number(m->c),
             PATTERN_sbrk);
-    add3(m, PVM_OP_sbrk, d, s, 0, PATTERN_sbrk);
+    pvm_patterns_add3(m, PVM_OP_sbrk, d, s, 0, PATTERN_sbrk);
     if (below(m->c, 2)) {
         unsigned to = maker_destination(m);
         add_load(m, to, d, 0 - below(m->c, 16), PATTERN_sbrk);
@@ -296,7 +298,8 @@ static void narrow_chain(struct maker *m)
     }
     if (!below(m->c, 2)) return;
     unsigned to = maker_destination(m), other = any_register(m->c);
-    add3(m, below(m->c, 2) ? PVM_OP_add_32 : PVM_OP_xor, to, d, other, PATTERN_narrow_chain);
+    pvm_patterns_add3(m, below(m->c, 2) ? PVM_OP_add_32 : PVM_OP_xor, to, d, other,
+                      PATTERN_narrow_chain);
 }
 
 static void move_chain(struct maker *m)
@@ -304,7 +307,7 @@ static void move_chain(struct maker *m)
     unsigned d = maker_destination(m);
     for (uint64_t i = 1 + below(m->c, 3); i; i--) {
         unsigned next = maker_destination(m);
-        add3(m, PVM_OP_move_reg, next, d, 0, PATTERN_move_chain);
+        pvm_patterns_add3(m, PVM_OP_move_reg, next, d, 0, PATTERN_move_chain);
         d = next;
     }
     unsigned at = m->p->count;
@@ -322,21 +325,21 @@ void maker_pattern(struct maker *m)
     case PATTERN_add_load: index_load(m, why); break;
     case PATTERN_low_half: low_half(m); break;
     case PATTERN_widened_loop:
-    case PATTERN_counted_loop: loop(m, why); break;
-    case PATTERN_dispatch: dispatch(m); break;
+    case PATTERN_counted_loop: pvm_patterns_loop(m, why); break;
+    case PATTERN_dispatch: pvm_patterns_dispatch(m); break;
     case PATTERN_compare_branch:
-    case PATTERN_compare_move: compare(m, why); break;
-    case PATTERN_constant: constant(m); break;
+    case PATTERN_compare_move: pvm_patterns_compare(m, why); break;
+    case PATTERN_constant: pvm_patterns_constant(m); break;
     case PATTERN_both_halves:
-    case PATTERN_divide_and_rest: pair(m, why); break;
+    case PATTERN_divide_and_rest: pvm_patterns_pair(m, why); break;
     case PATTERN_call_return: call_return(m); break;
     case PATTERN_memset: set_memory(m); break;
-    case PATTERN_sbrk: grow(m); break;
+    case PATTERN_sbrk: pvm_patterns_grow(m); break;
     case PATTERN_load_store: load_store(m); break;
     case PATTERN_narrow_chain: narrow_chain(m); break;
     case PATTERN_move_chain: move_chain(m); break;
     case PATTERN_halt:
-        if (!below(m->c, 4)) halt(m);
+        if (!below(m->c, 4)) pvm_patterns_halt(m);
         break;
     default: break;
     }

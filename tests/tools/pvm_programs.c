@@ -54,7 +54,7 @@ unsigned maker_destination(struct maker *m)
     }
 }
 
-static bool accesses(uint8_t op)
+static bool pvm_programs_accesses(uint8_t op)
 {
     const char *name = pvm_ops[op].name;
     return (!strncmp(name, "load_", 5) && strncmp(name, "load_imm", 8)) ||
@@ -62,7 +62,7 @@ static bool accesses(uint8_t op)
 }
 
 /* Chooses where slot `from` may jump, mostly to the start of a block. */
-static unsigned target(struct maker *m, unsigned from)
+static unsigned pvm_programs_target(struct maker *m, unsigned from)
 {
     const struct program *p = m->p;
     unsigned low = p->forward ? from + 1 : 0;
@@ -85,10 +85,10 @@ struct slot *maker_add(struct maker *m, uint8_t op, enum pattern pattern)
 }
 
 /* Chooses the operands of any instruction. The target is chosen when all slots exist. */
-static void operands(struct maker *m, struct slot *s)
+static void pvm_programs_operands(struct maker *m, struct slot *s)
 {
     struct choices *c = m->c;
-    bool access = accesses(s->op), store = !strncmp(pvm_ops[s->op].name, "store", 5);
+    bool access = pvm_programs_accesses(s->op), store = !strncmp(pvm_ops[s->op].name, "store", 5);
     bool absolute = pvm_ops[s->op].shape == PVM_IMM_IMM || pvm_ops[s->op].shape == PVM_REG_IMM;
     s->a = (uint8_t)(store || pvm_has_target(s->op) ? any_register(c) : maker_destination(m));
     s->b = (uint8_t)any_register(c);
@@ -128,7 +128,7 @@ void maker_any(struct maker *m, bool inside_block)
         if (inside_block && pvm_ops[op].flow != PVM_FLOW_NEXT) continue;
         if ((op == PVM_OP_trap || op == PVM_OP_memset || dynamic) && below(m->c, 8)) continue;
         if (op == PVM_OP_memset && m->avoid) continue;
-        operands(m, maker_add(m, op, PATTERN_none));
+        pvm_programs_operands(m, maker_add(m, op, PATTERN_none));
         return;
     }
 }
@@ -144,50 +144,53 @@ static unsigned length_of(struct choices *c, const struct slot *s, uint64_t v)
     return least + (below(c, 2) ? 0 : (unsigned)below(c, 5 - least));
 }
 
-static uint8_t *put(uint8_t *at, uint64_t v, unsigned length)
+static uint8_t *pvm_programs_put(uint8_t *at, uint64_t v, unsigned length)
 {
     for (unsigned i = 0; i < length; i++) *at++ = (uint8_t)(v >> 8 * i);
     return at;
 }
 
 /* Returns a nibble for a register. Nibbles above 12 mean the last register. */
-static unsigned nibble(struct choices *c, unsigned reg)
+static unsigned pvm_programs_nibble(struct choices *c, unsigned reg)
 {
     return reg == 12 && !below(c, 4) ? 12 + (unsigned)below(c, 4) : reg;
 }
 
 /* Writes an instruction without its target, which is written when all offsets are known. */
-static uint8_t *encode(struct choices *c, const struct program *p, const struct slot *s,
-                       uint8_t *at)
+static uint8_t *pvm_programs_encode(struct choices *c, const struct program *p,
+                                    const struct slot *s, uint8_t *at)
 {
-    unsigned first, a = nibble(c, s->a), b = nibble(c, s->b), d = nibble(c, s->d);
+    unsigned first, a = pvm_programs_nibble(c, s->a), b = pvm_programs_nibble(c, s->b),
+                    d = pvm_programs_nibble(c, s->d);
     *at++ = (uint8_t)pvm_ops[s->op].number[p->isa];
     switch ((enum pvm_shape)pvm_ops[s->op].shape) {
-    case PVM_IMM: return put(at, s->x, length_of(c, s, s->x));
+    case PVM_IMM: return pvm_programs_put(at, s->x, length_of(c, s, s->x));
     case PVM_IMM_IMM:
         first = length_of(c, s, s->x);
         *at++ = (uint8_t)first;
-        return put(put(at, s->x, first), s->y, length_of(c, s, s->y));
-    case PVM_REG_IMM: *at++ = (uint8_t)a; return put(at, s->x, length_of(c, s, s->x));
+        return pvm_programs_put(pvm_programs_put(at, s->x, first), s->y, length_of(c, s, s->y));
+    case PVM_REG_IMM: *at++ = (uint8_t)a; return pvm_programs_put(at, s->x, length_of(c, s, s->x));
     case PVM_REG_IMM_IMM:
         first = length_of(c, s, s->x);
         *at++ = (uint8_t)(a | first << 4);
-        return put(put(at, s->x, first), s->y, length_of(c, s, s->y));
+        return pvm_programs_put(pvm_programs_put(at, s->x, first), s->y, length_of(c, s, s->y));
     case PVM_REG_IMM_OFFSET:
         first = length_of(c, s, s->x);
         *at++ = (uint8_t)(a | first << 4);
-        return put(at, s->x, first);
-    case PVM_REG_IMM64: *at++ = (uint8_t)a; return put(put(at, s->x, 4), s->y >> below(c, 33), 4);
+        return pvm_programs_put(at, s->x, first);
+    case PVM_REG_IMM64:
+        *at++ = (uint8_t)a;
+        return pvm_programs_put(pvm_programs_put(at, s->x, 4), s->y >> below(c, 33), 4);
     case PVM_REG_REG: *at++ = (uint8_t)(d | a << 4); return at;
     case PVM_REG_REG_IMM:
         *at++ = (uint8_t)(a | b << 4);
-        return put(at, s->x, length_of(c, s, s->x));
+        return pvm_programs_put(at, s->x, length_of(c, s, s->x));
     case PVM_REG_REG_OFFSET: *at++ = (uint8_t)(a | b << 4); return at;
     case PVM_REG_REG_IMM_IMM:
         first = length_of(c, s, s->x);
         *at++ = (uint8_t)(a | b << 4);
         *at++ = (uint8_t)first;
-        return put(put(at, s->x, first), s->y, length_of(c, s, s->y));
+        return pvm_programs_put(pvm_programs_put(at, s->x, first), s->y, length_of(c, s, s->y));
     case PVM_REG_REG_REG:
         *at++ = (uint8_t)(a | b << 4);
         *at++ = (uint8_t)d;
@@ -198,7 +201,7 @@ static uint8_t *encode(struct choices *c, const struct program *p, const struct 
 
 static void start_at(struct program *p, uint32_t at) { p->mask[at / 8] |= (uint8_t)(1u << at % 8); }
 
-static void layout(struct maker *m)
+static void pvm_programs_layout(struct maker *m)
 {
     struct program *p = m->p;
     uint8_t *targets[INSNS_MAX];
@@ -206,7 +209,7 @@ static void layout(struct maker *m)
         struct slot *s = &p->slots[i];
         p->starts[i] = p->size;
         start_at(p, p->size);
-        uint8_t *end = encode(m->c, p, s, p->code + p->size);
+        uint8_t *end = pvm_programs_encode(m->c, p, s, p->code + p->size);
         targets[i] = end;
         if (pvm_has_target(s->op)) end += 2 + 2 * below(m->c, 2);
         /* Extra bytes are not read, or change the value of the last number. */
@@ -216,16 +219,16 @@ static void layout(struct maker *m)
     for (unsigned i = 0; i < p->count; i++) {
         struct slot *s = &p->slots[i];
         if (!pvm_has_target(s->op)) continue;
-        if (s->to < 0) s->to = (int)target(m, i);
+        if (s->to < 0) s->to = (int)pvm_programs_target(m, i);
         uint32_t end = i + 1 < p->count ? p->starts[i + 1] : p->size;
         uint32_t distance = p->starts[s->to] - p->starts[i];
-        put(targets[i], (uint64_t)(int64_t)(int32_t)distance,
-            (uint32_t)(p->code + end - targets[i]));
+        pvm_programs_put(targets[i], (uint64_t)(int64_t)(int32_t)distance,
+                         (uint32_t)(p->code + end - targets[i]));
     }
 }
 
 /* Writes random bytes with random starts of instructions. */
-static void noise(struct maker *m)
+static void pvm_programs_noise(struct maker *m)
 {
     struct program *p = m->p;
     unsigned each = 1 + (unsigned)below(m->c, 6);
@@ -248,7 +251,7 @@ static void jump_table(struct maker *m)
     for (unsigned i = 0; i < TABLE_MAX; i++) {
         unsigned to = (unsigned)below(m->c, p->count);
         while (to && !pvm_ends_block(p->slots[to - 1].op) && below(m->c, 16)) to--;
-        put(p->table + 2 * i, p->starts[to] + !below(m->c, 32), 2);
+        pvm_programs_put(p->table + 2 * i, p->starts[to] + !below(m->c, 32), 2);
     }
 }
 
@@ -259,7 +262,7 @@ void program_generate(struct choices *c, struct program *p)
     p->isa = (enum pvm_isa)below(c, PVM_ISAS);
     p->forward = !below(c, 3);
     if (!below(c, 24)) {
-        noise(&m);
+        pvm_programs_noise(&m);
     } else {
         unsigned wanted = 1 + (unsigned)below(c, below(c, 2) ? 12 : INSNS_MAX - PATTERN_SLOTS - 1);
         m.left = INSNS_MAX - 1;
@@ -270,7 +273,7 @@ void program_generate(struct choices *c, struct program *p)
                 maker_pattern(&m);
         }
         maker_add(&m, PVM_OP_trap, PATTERN_none);
-        layout(&m);
+        pvm_programs_layout(&m);
         if (below(c, 2)) p->size += 100; /* No jump leads to these bytes, so the end is far away. */
     }
     jump_table(&m);

@@ -22,7 +22,7 @@ struct trial {
 
 #define CHECK(t, condition) ((condition) ? (void)0 : trial_failed(#condition, (t)->p))
 
-static struct pvm_vm *machine(const struct trial *t, const char *engine)
+static struct pvm_vm *pvm_trial_machine(const struct trial *t, const char *engine)
 {
     penta_error err = {0};
     struct pvm_config config = t->config;
@@ -46,7 +46,8 @@ static struct pvm_vm *machine(const struct trial *t, const char *engine)
 }
 
 /* Acts as the host at a stop. Returns false when the run is over. */
-static bool settle(const struct trial *t, struct pvm_vm *vm, const penta_stop *stop, unsigned round)
+static bool pvm_trial_settle(const struct trial *t, struct pvm_vm *vm, const penta_stop *stop,
+                             unsigned round)
 {
     penta_error err = {0};
     uint64_t answer = stop->args[0] + 1;
@@ -64,8 +65,8 @@ static bool settle(const struct trial *t, struct pvm_vm *vm, const penta_stop *s
     }
 }
 
-static void same(const struct trial *t, struct pvm_vm *a, const penta_stop *sa, struct pvm_vm *b,
-                 const penta_stop *sb)
+static void pvm_trial_same(const struct trial *t, struct pvm_vm *a, const penta_stop *sa,
+                           struct pvm_vm *b, const penta_stop *sb)
 {
     penta_buffer x = {0}, y = {0};
     penta_error err = {0};
@@ -87,7 +88,7 @@ static void count_stop(const struct trial *t, const penta_stop *stop)
 }
 
 /* Tells whether native code is in the order of its instructions. */
-static bool rises(const struct pvm_native *n)
+static bool pvm_trial_rises(const struct pvm_native *n)
 {
     uint32_t last = 0;
     for (uint32_t i = 0; n && i < n->count; i++) {
@@ -100,7 +101,7 @@ static bool rises(const struct pvm_native *n)
 
 /* Checks the gas model `step`, in which each instruction costs one, also the one that trapped or
  * faulted. memset, which not every ISA has, costs more for its bytes. */
-static void counted(const struct trial *t, int64_t spent, const penta_stop *stop)
+static void pvm_trial_counted(const struct trial *t, int64_t spent, const penta_stop *stop)
 {
     if (t->config.model != PVM_GAS_STEP || !t->config.metered) return;
     int64_t least =
@@ -111,9 +112,9 @@ static void counted(const struct trial *t, int64_t spent, const penta_stop *stop
 
 /* Runs both engines freely and compares them at every stop. With `swap`, the interpreter
  * continues from every other stop of the compiler's machine. */
-static void race(const struct trial *t, bool swap)
+static void pvm_trial_race(const struct trial *t, bool swap)
 {
-    struct pvm_vm *a = machine(t, "interp"), *b = machine(t, "jit");
+    struct pvm_vm *a = pvm_trial_machine(t, "interp"), *b = pvm_trial_machine(t, "jit");
     penta_stop x, y;
     for (unsigned round = 0; round < (t->drip ? DRIP_ROUNDS : ROUNDS); round++) {
         if (t->interrupted) {
@@ -123,25 +124,25 @@ static void race(const struct trial *t, bool swap)
         }
         int64_t gas = a->state->gas;
         pvm_vm_run(&a->base, UINT64_MAX, &x);
-        counted(t, gas - a->state->gas, &x);
+        pvm_trial_counted(t, gas - a->state->gas, &x);
         if (swap && round & 1)
             pvm_vm_run(&b->base, UINT64_MAX, &y);
         else
             penta_vm_run(&b->base, UINT64_MAX, &y);
-        same(t, a, &x, b, &y);
+        pvm_trial_same(t, a, &x, b, &y);
         count_stop(t, &x);
-        bool more = settle(t, a, &x, round);
-        CHECK(t, more == settle(t, b, &y, round));
+        bool more = pvm_trial_settle(t, a, &x, round);
+        CHECK(t, more == pvm_trial_settle(t, b, &y, round));
         if (!more) break;
     }
-    CHECK(t, rises(b->cells->native));
+    CHECK(t, pvm_trial_rises(b->cells->native));
     penta_vm_free(&a->base);
     penta_vm_free(&b->base);
 }
 
 static void lock_step(const struct trial *t)
 {
-    struct pvm_vm *vm = machine(t, "both");
+    struct pvm_vm *vm = pvm_trial_machine(t, "both");
     penta_stop stop;
     for (unsigned round = 0; round < ROUNDS; round++) {
         penta_vm_run(&vm->base, UINT64_MAX, &stop);
@@ -150,7 +151,7 @@ static void lock_step(const struct trial *t)
                     (unsigned long long)stop.pc);
             trial_failed("the engines agree", t->p);
         }
-        if (!settle(t, vm, &stop, round)) break;
+        if (!pvm_trial_settle(t, vm, &stop, round)) break;
     }
     penta_vm_free(&vm->base);
 }
@@ -170,7 +171,7 @@ static void count_compiled(const struct trial *t)
 static void count_executed(const struct trial *t)
 {
     const struct program *p = t->p;
-    struct pvm_vm *vm = machine(t, "interp");
+    struct pvm_vm *vm = pvm_trial_machine(t, "interp");
     penta_stop stop;
     unsigned round = 0, slot = 0;
     for (unsigned i = 0; i < STEPS; i++) {
@@ -184,7 +185,8 @@ static void count_executed(const struct trial *t)
             if (p->starts[slot] == pc) t->tally->patterns[p->slots[slot].pattern]++;
         }
         pvm_vm_run(&vm->base, 1, &stop);
-        if (stop.kind != PENTA_STOP_FUEL && (round++ > ROUNDS || !settle(t, vm, &stop, round)))
+        if (stop.kind != PENTA_STOP_FUEL &&
+            (round++ > ROUNDS || !pvm_trial_settle(t, vm, &stop, round)))
             break;
     }
     penta_vm_free(&vm->base);
@@ -224,7 +226,7 @@ unsigned tally_print(const struct tally *tally, FILE *out)
     return missing;
 }
 
-static void configure(struct trial *t)
+static void pvm_trial_configure(struct trial *t)
 {
     struct choices *c = t->c;
     const struct program *p = t->p;
@@ -260,14 +262,14 @@ bool trial_run(struct choices *c, struct tally *tally)
     if (!pvm_engine_find("jit", &adopt) || !adopt) return false;
     program_generate(c, &trial_program);
     struct trial t = {.p = &trial_program, .c = c, .tally = tally};
-    configure(&t);
+    pvm_trial_configure(&t);
     if (tally) {
         tally->programs++;
         count_compiled(&t);
         if (tally->programs % 4 == 1) count_executed(&t);
     }
-    race(&t, false);
-    race(&t, true);
+    pvm_trial_race(&t, false);
+    pvm_trial_race(&t, true);
     if (!t.config.async) lock_step(&t);
     return true;
 }

@@ -14,7 +14,7 @@
 #undef LAYOUT_FILE
 #include "tvmr/tvmr.h"
 
-static penta_module *opened(const char *format, const uint8_t *data, size_t size)
+static penta_module *repair_opened(const char *format, const uint8_t *data, size_t size)
 {
     penta_error err;
     return penta_open((penta_bytes){data, size}, format, NULL, 0, &err);
@@ -31,7 +31,7 @@ static void repair_container(uint8_t *data, size_t size)
  * digests. */
 static void repair_cvbc(uint8_t *data, size_t size)
 {
-    penta_module *module = opened("cvbc", data, size);
+    penta_module *module = repair_opened("cvbc", data, size);
     const struct cvbc_module *m = module ? cvbc_module(module) : NULL;
     for (size_t i = 0; m && m->inner && i < m->meta.entry_count; i++) {
         enum { SHA256 = CVBC_NAME_BYTES + 4 };
@@ -66,13 +66,13 @@ static void repair_kblob(uint8_t *data, size_t size)
 static void repair_tvmr(uint8_t *data, size_t size)
 {
     enum { SUM = 0x20 };
-    penta_module *module = opened("tvmr", data, size);
+    penta_module *module = repair_opened("tvmr", data, size);
     if (module && size >= SUM + 8 && !tvmr_module(module)->is_card)
         bytes_put64(data + SUM, tvmr_module(module)->checksum);
     penta_close(module);
 }
 
-static void put(uint8_t *at, uint64_t value, size_t n, bool big_endian)
+static void repair_put(uint8_t *at, uint64_t value, size_t n, bool big_endian)
 {
     for (size_t i = 0; i < n; i++) at[big_endian ? n - 1 - i : i] = (uint8_t)(value >> 8 * i);
 }
@@ -81,7 +81,7 @@ static void put(uint8_t *at, uint64_t value, size_t n, bool big_endian)
 static void repair_coil(uint8_t *data, size_t size)
 {
     enum { OFFSET = 8, SIZE = 16 };
-    penta_module *module = opened("coil", data, size);
+    penta_module *module = repair_opened("coil", data, size);
     const struct coil_module *m = module ? coil_module(module) : NULL;
     for (size_t i = 0; m && !m->raw && i < m->section_count; i++) {
         uint64_t entry = m->header.section_offset + i * coil_section_bytes;
@@ -89,8 +89,8 @@ static void repair_coil(uint8_t *data, size_t size)
         const struct coil_section *s = &m->sections[i];
         uint64_t offset = s->offset <= size ? s->offset : s->offset % size;
         uint64_t bytes = s->size <= size - offset ? s->size : size - offset;
-        put(data + entry + OFFSET, offset, 8, m->big_endian);
-        if (s->type != COIL_S_BSS) put(data + entry + SIZE, bytes, 8, m->big_endian);
+        repair_put(data + entry + OFFSET, offset, 8, m->big_endian);
+        if (s->type != COIL_S_BSS) repair_put(data + entry + SIZE, bytes, 8, m->big_endian);
     }
     penta_close(module);
 }

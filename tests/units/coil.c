@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static penta_coil_operand text(const char *operand)
+static penta_coil_operand coil_test_text(const char *operand)
 {
     return (penta_coil_operand){.kind = PENTA_COIL_TEXT, .text = operand};
 }
-static penta_coil_operand number(int64_t value)
+static penta_coil_operand coil_test_number(int64_t value)
 {
     return (penta_coil_operand){.kind = PENTA_COIL_INT, .number = value};
 }
@@ -20,20 +20,20 @@ static penta_coil_operand number(int64_t value)
                                 sizeof(penta_coil_operand))
 
 /* Builds a program whose main computes v0 = table[1] + 2, through a relocated word and a label. */
-static penta_coil_builder *program(bool big_endian)
+static penta_coil_builder *coil_test_program(bool big_endian)
 {
     static const uint8_t little[] = {40, 0, 0, 0}, big[] = {0, 0, 0, 40};
     penta_coil_builder *b = penta_coil_builder_new(big_endian);
     penta_coil_builder_function(b, "main", true);
     penta_coil_builder_variable(b, "p", "u64");
     penta_coil_builder_variable(b, "x", "i32");
-    INSN(b, "MOV", text("%p"), text("u64 @pointer"));
-    INSN(b, "MOV", text("%x"), text("i32 [%p]"));
-    INSN(b, "BR", text("@.add"));
-    INSN(b, "TRAP", number(1));
+    INSN(b, "MOV", coil_test_text("%p"), coil_test_text("u64 @pointer"));
+    INSN(b, "MOV", coil_test_text("%x"), coil_test_text("i32 [%p]"));
+    INSN(b, "BR", coil_test_text("@.add"));
+    INSN(b, "TRAP", coil_test_number(1));
     penta_coil_builder_label(b, ".add");
-    INSN(b, "ADD", text("%x"), number(2));
-    INSN(b, "MOV", text("v0"), text("%x"));
+    INSN(b, "ADD", coil_test_text("%x"), coil_test_number(2));
+    INSN(b, "MOV", coil_test_text("v0"), coil_test_text("%x"));
     penta_coil_builder_insn(b, "RET", NULL, 0);
     penta_coil_builder_end(b);
     penta_coil_builder_section(b, ".data");
@@ -47,7 +47,7 @@ static penta_coil_builder *program(bool big_endian)
 }
 
 /* Returns V0 at the end of the program, which must be the same with every engine. */
-static uint64_t run(const penta_module *m, const char *what)
+static uint64_t coil_test_run(const penta_module *m, const char *what)
 {
     uint64_t value = 0;
     const char *engine;
@@ -66,32 +66,34 @@ static uint64_t run(const penta_module *m, const char *what)
     return value;
 }
 
-static void building(bool big_endian)
+static void coil_test_building(bool big_endian)
 {
     penta_error err = {0};
     penta_buffer file = {0};
-    penta_coil_builder *b = program(big_endian);
+    penta_coil_builder *b = coil_test_program(big_endian);
     penta_module *m = penta_coil_builder_finish(b, NULL, NULL, &err);
     CHECK(m != NULL, "builder: %s", err.message);
-    CHECK(m && run(m, "machine of a builder") == 42, "machine of a builder: another result");
+    CHECK(m && coil_test_run(m, "machine of a builder") == 42,
+          "machine of a builder: another result");
     CHECK(m && penta_encode(m, &file, &err), "object of a builder: %s", err.message);
     penta_coil_builder_free(b);
     penta_close(m);
     m = penta_open(view_of(&file), "coil", NULL, 0, &err);
     CHECK(m && penta_validate(m, NULL, NULL), "object of a builder: %s", err.message);
-    CHECK(m && run(m, "object of a builder") == 42, "object of a builder: another result");
+    CHECK(m && coil_test_run(m, "object of a builder") == 42,
+          "object of a builder: another result");
     penta_close(m);
     penta_buffer_free(&file);
 }
 
-static void mistakes(void)
+static void coil_test_mistakes(void)
 {
     static const char *const wrong[] = {"%x\n    NOP", "%x ; rest", "\"open", NULL};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         penta_error err = {0};
         penta_coil_builder *b = penta_coil_builder_new(false);
         penta_coil_builder_function(b, "main", true);
-        INSN(b, "INC", text(wrong[i]));
+        INSN(b, "INC", coil_test_text(wrong[i]));
         penta_coil_builder_insn(b, "RET", NULL, 0);
         penta_coil_builder_end(b);
         CHECK(!penta_coil_builder_finish(b, NULL, NULL, &err) && err.code, "a wrong operand: %s",
@@ -107,7 +109,7 @@ static void mistakes(void)
 
 /* Tests a host call: VENDOR.0x07 %sum, %a, 5 asks for the sum of the last two, and then for a
  * vector by its address. */
-static void vendor(void)
+static void coil_test_vendor(void)
 {
     penta_error err = {0};
     penta_stop stop;
@@ -116,11 +118,11 @@ static void vendor(void)
     penta_coil_builder_variable(b, "sum", "i16");
     penta_coil_builder_variable(b, "a", "i8");
     penta_coil_builder_variable(b, "v", "v128<i32>");
-    INSN(b, "MOV", text("%a"), number(-2));
-    INSN(b, "MOV", text("%v"), number(9));
-    INSN(b, "VENDOR.0x07", text("%sum"), text("%a"), text("i32 5"));
-    INSN(b, "VENDOR.0x08", text("%v"));
-    INSN(b, "MOV", text("v0"), text("%sum"));
+    INSN(b, "MOV", coil_test_text("%a"), coil_test_number(-2));
+    INSN(b, "MOV", coil_test_text("%v"), coil_test_number(9));
+    INSN(b, "VENDOR.0x07", coil_test_text("%sum"), coil_test_text("%a"), coil_test_text("i32 5"));
+    INSN(b, "VENDOR.0x08", coil_test_text("%v"));
+    INSN(b, "MOV", coil_test_text("v0"), coil_test_text("%sum"));
     penta_coil_builder_insn(b, "RET", NULL, 0);
     penta_coil_builder_end(b);
     penta_module *m = penta_coil_builder_finish(b, NULL, NULL, &err);
@@ -243,9 +245,9 @@ static void flags_written(void)
 int main(void)
 {
     flags_written();
-    building(false);
-    building(true);
-    mistakes();
-    vendor();
+    coil_test_building(false);
+    coil_test_building(true);
+    coil_test_mistakes();
+    coil_test_vendor();
     return checks_end();
 }

@@ -51,7 +51,7 @@ static void guarded_close(struct guarded *g)
 
 /* Checks that the canaries hold, and that of all small regions only the bytes from..to have
  * changed. */
-static bool intact(const struct guarded *g, uint64_t from, uint64_t to)
+static bool coil_escapes_intact(const struct guarded *g, uint64_t from, uint64_t to)
 {
     bool ok = (!g->below || canary_holds(g->below, g->below + PAGE)) &&
               (!g->above || canary_holds(g->above, g->above + PAGE));
@@ -66,7 +66,8 @@ static bool intact(const struct guarded *g, uint64_t from, uint64_t to)
 }
 
 /* Returns 0, or the trap of an access. */
-static uint32_t verdict(const struct coil_vm *vm, uint64_t address, uint64_t size, bool write)
+static uint32_t coil_escapes_verdict(const struct coil_vm *vm, uint64_t address, uint64_t size,
+                                     bool write)
 {
     if (address < PAGE) return COIL_TRAP_NULL_POINTER;
     for (size_t i = 0; i < vm->region_count; i++) {
@@ -107,7 +108,7 @@ static const struct width {
 } widths[] = {{"i8", 1},  {"u8", 1},  {"i16", 2}, {"u16", 2}, {"i32", 4},
               {"u32", 4}, {"i64", 8}, {"u64", 8}, {"f32", 4}, {"f64", 8}};
 
-static penta_module *program(const char *body)
+static penta_module *coil_escapes_program(const char *body)
 {
     char text[2048];
     snprintf(
@@ -135,7 +136,8 @@ static size_t find_bases(const struct coil_vm *vm, uint64_t *bases)
     return n;
 }
 
-static void run(struct guarded *g, uint64_t i, uint64_t pointer, uint64_t end, penta_stop *stop)
+static void coil_escapes_run(struct guarded *g, uint64_t i, uint64_t pointer, uint64_t end,
+                             penta_stop *stop)
 {
     g->j->vm.v[0] = i;
     g->j->vm.v[1] = pointer;
@@ -143,12 +145,12 @@ static void run(struct guarded *g, uint64_t i, uint64_t pointer, uint64_t end, p
     penta_vm_run(&g->j->vm.base, UINT64_MAX, stop);
 }
 
-static void judge(const struct guarded *g, const penta_stop *stop, uint32_t wanted, uint64_t from,
-                  uint64_t to)
+static void coil_escapes_judge(const struct guarded *g, const penta_stop *stop, uint32_t wanted,
+                               uint64_t from, uint64_t to)
 {
     CHECK(wanted ? stop->kind == PENTA_STOP_TRAP && stop->detail == wanted
                  : stop->kind == PENTA_STOP_HALT);
-    CHECK(intact(g, from, to));
+    CHECK(coil_escapes_intact(g, from, to));
 }
 
 static const int64_t offsets[] = {0,  1,  8,  63, 64,   65,   68,   71,   72,
@@ -169,7 +171,7 @@ static const uint64_t far_away[] = {UINT64_C(0x7fffffff),
                                     UINT64_MAX};
 enum { OFFSETS = sizeof offsets / sizeof *offsets, FAR = sizeof far_away / sizeof *far_away };
 
-static void single(const struct form *f, const struct width *w, bool write)
+static void coil_escapes_single(const struct form *f, const struct width *w, bool write)
 {
     char body[256];
     if (write)
@@ -177,7 +179,7 @@ static void single(const struct form *f, const struct width *w, bool write)
     else
         snprintf(body, sizeof body, " VAR %%5, %s\n MOV %%5, %s %s\n MOV v3, %%5\n", w->type,
                  w->type, f->text);
-    penta_module *m = program(body);
+    penta_module *m = coil_escapes_program(body);
     struct guarded first;
     uint64_t bases[16], d;
     guarded_open(&first, m);
@@ -192,22 +194,22 @@ static void single(const struct form *f, const struct width *w, bool write)
             penta_stop stop = {0};
             guarded_open(&g, m);
             uint64_t at = address_of(f, d, bases[b], i);
-            uint32_t wanted = verdict(&g.j->vm, at, w->bytes, write);
-            run(&g, i, bases[b], 0, &stop);
-            judge(&g, &stop, wanted, write && !wanted ? at : 0,
-                  write && !wanted ? at + w->bytes : 0);
+            uint32_t wanted = coil_escapes_verdict(&g.j->vm, at, w->bytes, write);
+            coil_escapes_run(&g, i, bases[b], 0, &stop);
+            coil_escapes_judge(&g, &stop, wanted, write && !wanted ? at : 0,
+                               write && !wanted ? at + w->bytes : 0);
             guarded_close(&g);
         }
     penta_close(m);
 }
 
 /* Runs a loop from which checks may be removed: from i to end, one byte each. */
-static void loop(const struct form *f)
+static void coil_escapes_loop(const struct form *f)
 {
     char body[256];
     snprintf(body, sizeof body,
              ".next:\n MOV u8 %s, u8 7\n INC %%2\n CMP %%2, %%4\n BR LT, @.next\n", f->text);
-    penta_module *m = program(body);
+    penta_module *m = coil_escapes_program(body);
     struct guarded first;
     uint64_t bases[16], d;
     guarded_open(&first, m);
@@ -225,13 +227,13 @@ static void loop(const struct form *f)
             uint64_t at = i;
             do {
                 uint64_t address = address_of(f, d, d, at);
-                wanted = verdict(&g.j->vm, address, 1, true);
+                wanted = coil_escapes_verdict(&g.j->vm, address, 1, true);
                 if (wanted) break;
                 low = address < low ? address : low;
                 high = address + 1 > high ? address + 1 : high;
             } while ((int64_t)++at < (int64_t)end);
-            run(&g, i, d, end, &stop);
-            judge(&g, &stop, wanted, low < high ? low : 0, low < high ? high : 0);
+            coil_escapes_run(&g, i, d, end, &stop);
+            coil_escapes_judge(&g, &stop, wanted, low < high ? low : 0, low < high ? high : 0);
             guarded_close(&g);
         }
     penta_close(m);
@@ -241,7 +243,8 @@ int main(void)
 {
     for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
         for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
-            for (int write = 0; write < 2; write++) single(&forms[f], &widths[w], write);
-    for (size_t f = 0; f < 5; f++) loop(&forms[f]);
+            for (int write = 0; write < 2; write++)
+                coil_escapes_single(&forms[f], &widths[w], write);
+    for (size_t f = 0; f < 5; f++) coil_escapes_loop(&forms[f]);
     return checks_end();
 }

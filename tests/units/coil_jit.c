@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <time.h>
 
-static void *interrupt(void *vm)
+static void *coil_jit_interrupt(void *vm)
 {
     nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
     penta_vm_interrupt(vm);
@@ -13,7 +13,7 @@ static void *interrupt(void *vm)
 }
 
 /* Runs until an interrupt comes, twice. */
-static void interrupted(const char *what, const char *text)
+static void coil_jit_interrupted(const char *what, const char *text)
 {
     penta_error err = {0};
     penta_module *m = assembled("coil", text);
@@ -21,7 +21,7 @@ static void interrupted(const char *what, const char *text)
     penta_stop stop = {0};
     for (int i = 0; vm && i < 2; i++) {
         pthread_t thread;
-        pthread_create(&thread, NULL, interrupt, vm);
+        pthread_create(&thread, NULL, coil_jit_interrupt, vm);
         penta_vm_run(vm, UINT64_MAX, &stop);
         pthread_join(thread, NULL);
         CHECK(stop.kind == PENTA_STOP_INTERRUPT, "%s", what);
@@ -41,7 +41,7 @@ static const char sum[] =
     " MOV v0, %2\n ADD v0, i64 1\n RET\n.endfunc\n";
 
 /* Takes a snapshot at the host call of one engine and loads it into the other. */
-static void exchanged(const char *from, const char *to)
+static void coil_jit_exchanged(const char *from, const char *to)
 {
     penta_error err = {0};
     penta_module *m = assembled("coil", sum);
@@ -66,7 +66,7 @@ static void exchanged(const char *from, const char *to)
     penta_close(m);
 }
 
-static void marked(void)
+static void coil_jit_marked(void)
 {
     penta_error err = {0};
     penta_module *m = assembled("coil", sum);
@@ -88,22 +88,24 @@ static void marked(void)
 
 int main(void)
 {
-    interrupted(
+    coil_jit_interrupted(
         "a loop without checks",
         ".global main\n.func main\n VAR %1, i64, 0\n.next:\n INC %1\n BR @.next\n.endfunc\n");
-    interrupted("a loop with a limit",
-                ".global main\n.func main\n VAR %1, i64, 0\n.next:\n MOV u8 [@d + %1], 1\n"
-                " INC %1\n AND %1, 63\n BR @.next\n.endfunc\n.data\nd: .zero 64\n");
-    interrupted("a loop with a window",
-                ".global main\n.func main\n VAR %1, u64\n VAR %2, i64\n MOV %1, u64 @p\n.next:\n"
-                " MOV u8 [%1 + %2], 1\n INC %2\n AND %2, 63\n BR @.next\n.endfunc\n.data\n"
-                ".align 8\np: .addr @d\nd: .zero 64\n");
-    interrupted("recursion",
-                ".global main\n.func f\n MOV v1, v0\n SUB v1, i64 1\n RET LT\n MOV v0, v1\n CALL "
-                "@f\n CALL @f\n RET\n"
-                ".endfunc\n.func main\n.next:\n MOV v0, 20\n CALL @f\n BR @.next\n.endfunc\n");
-    exchanged("jit", "interp");
-    exchanged("interp", "jit");
-    marked();
+    coil_jit_interrupted("a loop with a limit",
+                         ".global main\n.func main\n VAR %1, i64, 0\n.next:\n MOV u8 [@d + %1], 1\n"
+                         " INC %1\n AND %1, 63\n BR @.next\n.endfunc\n.data\nd: .zero 64\n");
+    coil_jit_interrupted(
+        "a loop with a window",
+        ".global main\n.func main\n VAR %1, u64\n VAR %2, i64\n MOV %1, u64 @p\n.next:\n"
+        " MOV u8 [%1 + %2], 1\n INC %2\n AND %2, 63\n BR @.next\n.endfunc\n.data\n"
+        ".align 8\np: .addr @d\nd: .zero 64\n");
+    coil_jit_interrupted(
+        "recursion",
+        ".global main\n.func f\n MOV v1, v0\n SUB v1, i64 1\n RET LT\n MOV v0, v1\n CALL "
+        "@f\n CALL @f\n RET\n"
+        ".endfunc\n.func main\n.next:\n MOV v0, 20\n CALL @f\n BR @.next\n.endfunc\n");
+    coil_jit_exchanged("jit", "interp");
+    coil_jit_exchanged("interp", "jit");
+    coil_jit_marked();
     return checks_end();
 }

@@ -143,7 +143,7 @@ static penta_module *program_of(const struct row *r)
     return assembled("coil", text);
 }
 
-static penta_vm *opened(const penta_module *m, const char *engine)
+static penta_vm *coil_polls_opened(const penta_module *m, const char *engine)
 {
     static const penta_option options[] = {{"stack", "9000000"}, {"frames", "100000000"}};
     return machine_of(m, engine, options, 2);
@@ -176,13 +176,13 @@ static bool to_the_end(penta_vm *vm, penta_stop *stop)
 
 /* Stops the instruction once. The machine then continues, and so does a machine of the
  * interpreter from a snapshot. */
-static void stopped(const struct row *r, const penta_module *m, const char *engine,
-                    const penta_vm *whole, uint64_t trip)
+static void coil_polls_stopped(const struct row *r, const penta_module *m, const char *engine,
+                               const penta_vm *whole, uint64_t trip)
 {
     struct writer saved = {0};
     penta_error err = {0};
     penta_stop stop;
-    penta_vm *vm = opened(m, engine), *other = opened(m, "interp");
+    penta_vm *vm = coil_polls_opened(m, engine), *other = coil_polls_opened(m, "interp");
     vm->poll.trip = trip;
     penta_vm_run(vm, UINT64_MAX, &stop);
     if (stop.kind != PENTA_STOP_INTERRUPT) {
@@ -206,7 +206,7 @@ static void row_try(const struct row *r, const penta_module *m, const char *engi
 {
     enum { STOPS = 6 };
     penta_stop stop;
-    penta_vm *vm = opened(m, engine);
+    penta_vm *vm = coil_polls_opened(m, engine);
     if (CHECK(to_the_end(vm, &stop), "%s, %s: %s %s", r->code, engine, penta_stop_name(stop.kind),
               stop.kind == PENTA_STOP_TRAP ? coil_trap_name(stop.detail) : "")) {
         uint64_t total = poll_total(&vm->poll);
@@ -217,7 +217,8 @@ static void row_try(const struct row *r, const penta_module *m, const char *engi
               (unsigned long long)r->units);
         CHECK(vm->poll.largest <= POLL_UNITS, "%s, %s: works too long without a look", r->code,
               engine);
-        for (uint64_t k = 0; k < STOPS; k++) stopped(r, m, engine, vm, 1 + total * k / STOPS);
+        for (uint64_t k = 0; k < STOPS; k++)
+            coil_polls_stopped(r, m, engine, vm, 1 + total * k / STOPS);
         tried++;
     }
     penta_vm_free(vm);

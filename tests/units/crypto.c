@@ -41,7 +41,7 @@ EVP_CIPHER_CTX *EVP_CIPHER_CTX_new(void)
     return failing ? NULL : real();
 }
 
-static void signatures(enum key_type type)
+static void crypto_test_signatures(enum key_type type)
 {
     penta_error err = {0};
     struct private_key *key = key_generate(type, NULL, &err);
@@ -84,7 +84,7 @@ static void signatures(enum key_type type)
     key_private_free(key);
 }
 
-static void ciphers(void)
+static void crypto_test_ciphers(void)
 {
     static const uint8_t key[AEAD_KEY] = {1}, nonce[AEAD_NONCE] = {2};
     uint8_t sealed[16 + AEAD_TAG], text[16] = "secret";
@@ -102,9 +102,9 @@ static void ciphers(void)
 
 int main(void)
 {
-    signatures(KEY_ED25519);
-    signatures(KEY_P256);
-    signatures(KEY_RSA2048);
-    ciphers();
+    crypto_test_signatures(KEY_ED25519);
+    crypto_test_signatures(KEY_P256);
+    crypto_test_signatures(KEY_RSA2048);
+    crypto_test_ciphers();
     return checks_end();
 }

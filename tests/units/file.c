@@ -20,7 +20,7 @@ static unsigned umasks, file_syncs, folder_syncs, calls, last_call;
 static bool no_nameless;
 
 /* Ends the process, as a kill would, at call number last_call. */
-static void step(void)
+static void file_test_step(void)
 {
     if (++calls == last_call) _exit(9);
 }
@@ -34,7 +34,7 @@ mode_t umask(mode_t mask)
 int fsync(int fd)
 {
     struct stat st;
-    step();
+    file_test_step();
     if (!fstat(fd, &st) && S_ISDIR(st.st_mode))
         folder_syncs++;
     else
@@ -44,20 +44,20 @@ int fsync(int fd)
 
 ssize_t write(int fd, const void *data, size_t size)
 {
-    if (fd > 2) step();
+    if (fd > 2) file_test_step();
     return syscall(SYS_write, fd, data, size);
 }
 
 int linkat(int from, const char *old, int to, const char *new, int flags)
 {
-    step();
+    file_test_step();
     if (no_nameless) return errno = ENOENT, -1;
     return (int)syscall(SYS_linkat, from, old, to, new, flags);
 }
 
 int renameat(int from, const char *old, int to, const char *new)
 {
-    step();
+    file_test_step();
     return (int)syscall(SYS_renameat2, from, old, to, new, 0);
 }
 
@@ -79,7 +79,7 @@ static void folder_new(void)
 }
 
 /* Returns how many names the folder has. With `clear` it removes all. */
-static unsigned names(bool clear)
+static unsigned file_test_names(bool clear)
 {
     DIR *d = opendir(folder);
     unsigned count = 0;
@@ -92,7 +92,7 @@ static unsigned names(bool clear)
     return count;
 }
 
-static bool put(const char *path, const char *text)
+static bool file_test_put(const char *path, const char *text)
 {
     penta_error err = {0};
     bool ok = file_write(path, bytes_of(text), &err);
@@ -100,7 +100,7 @@ static bool put(const char *path, const char *text)
     return ok;
 }
 
-static bool holds(const char *path, const char *text)
+static bool file_test_holds(const char *path, const char *text)
 {
     penta_error err = {0};
     penta_buffer b = {0};
@@ -120,11 +120,11 @@ static void test_umask_left_alone(void)
 {
     mode_t before = umask(027);
     umasks = 0;
-    CHECK(put(in_folder("new"), "a") && mode_of(in_folder("new")) == 0640,
+    CHECK(file_test_put(in_folder("new"), "a") && mode_of(in_folder("new")) == 0640,
           "a new file has the mode that the umask leaves (%u)", mode_of(in_folder("new")));
     CHECK(!umasks, "the umask of the process is not touched (%u)", umasks);
     umask(before);
-    names(true);
+    file_test_names(true);
 }
 
 static void test_mode_kept(void)
@@ -134,8 +134,9 @@ static void test_mode_kept(void)
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         int fd = open(path, O_CREAT | O_WRONLY, 0600);
         if (fd < 0 || fchmod(fd, modes[i]) || close(fd)) abort();
-        CHECK(put(path, "b") && mode_of(path) == modes[i], "the mode stays (%u)", mode_of(path));
-        names(true);
+        CHECK(file_test_put(path, "b") && mode_of(path) == modes[i], "the mode stays (%u)",
+              mode_of(path));
+        file_test_names(true);
     }
 }
 
@@ -146,30 +147,30 @@ static void test_owner_kept(void)
     struct stat st;
     const char *path = in_folder("owned");
     if (geteuid()) return;
-    if (!put(path, "a") || chown(path, 12345, 23456)) abort();
-    CHECK(put(path, "b") && !stat(path, &st) && st.st_uid == 12345 && st.st_gid == 23456,
+    if (!file_test_put(path, "a") || chown(path, 12345, 23456)) abort();
+    CHECK(file_test_put(path, "b") && !stat(path, &st) && st.st_uid == 12345 && st.st_gid == 23456,
           "the owner stays (%u)", st.st_uid);
-    names(true);
+    file_test_names(true);
 }
 
 static void test_links_kept(void)
 {
     struct stat st;
-    if (!put(in_folder("target"), "a") || symlink("target", in_folder("two")) ||
+    if (!file_test_put(in_folder("target"), "a") || symlink("target", in_folder("two")) ||
         symlink(in_folder("two"), in_folder("one")) || symlink("later", in_folder("dangling")) ||
         symlink("ring", in_folder("ring")))
         abort();
-    CHECK(put(in_folder("one"), "b") && holds(in_folder("target"), "b") &&
+    CHECK(file_test_put(in_folder("one"), "b") && file_test_holds(in_folder("target"), "b") &&
               !lstat(in_folder("one"), &st) && S_ISLNK(st.st_mode) &&
               !lstat(in_folder("two"), &st) && S_ISLNK(st.st_mode),
           "a write goes through links to what they lead to");
-    CHECK(put(in_folder("dangling"), "c") && holds(in_folder("later"), "c") &&
+    CHECK(file_test_put(in_folder("dangling"), "c") && file_test_holds(in_folder("later"), "c") &&
               !lstat(in_folder("dangling"), &st) && S_ISLNK(st.st_mode),
           "also where that is not there yet");
     penta_error err = {0};
     CHECK(!file_write(in_folder("ring"), bytes_of("d"), &err) && strstr(err.message, "ring"),
           "links in a ring are an error");
-    names(true);
+    file_test_names(true);
 }
 
 /* Checks that links of other users are not followed in a folder like /tmp. Such a link would
@@ -178,21 +179,22 @@ static void test_links_of_others(void)
 {
     penta_error err = {0};
     if (geteuid()) return;
-    if (!put(in_folder("mine"), "a") || symlink("mine", in_folder("trap")) ||
+    if (!file_test_put(in_folder("mine"), "a") || symlink("mine", in_folder("trap")) ||
         lchown(in_folder("trap"), 12345, 12345) || chmod(folder, 01777))
         abort();
-    CHECK(!file_write(in_folder("trap"), bytes_of("b"), &err) && holds(in_folder("mine"), "a"),
+    CHECK(!file_write(in_folder("trap"), bytes_of("b"), &err) &&
+              file_test_holds(in_folder("mine"), "a"),
           "a link of another user in a shared folder is not followed");
     if (chmod(folder, 0700)) abort();
-    names(true);
+    file_test_names(true);
 }
 
 static void test_synced(void)
 {
     file_syncs = folder_syncs = 0;
-    CHECK(put(in_folder("s"), "a") && file_syncs == 1 && folder_syncs == 1,
+    CHECK(file_test_put(in_folder("s"), "a") && file_syncs == 1 && folder_syncs == 1,
           "a new file and its folder are synced (%u)", folder_syncs);
-    CHECK(put(in_folder("s"), "b") && file_syncs == 2 && folder_syncs == 2,
+    CHECK(file_test_put(in_folder("s"), "b") && file_syncs == 2 && folder_syncs == 2,
           "and a replaced one (%u)", folder_syncs);
     penta_error err = {0};
     CHECK(file_remove(in_folder("s"), &err) && folder_syncs == 3, "and a removed one (%u)",
@@ -206,21 +208,22 @@ static void test_long_names(void)
         char name[256];
         memset(name, 'n', length);
         name[length] = 0;
-        CHECK(put(in_folder(name), "a") && put(in_folder(name), "b") && holds(in_folder(name), "b"),
+        CHECK(file_test_put(in_folder(name), "a") && file_test_put(in_folder(name), "b") &&
+                  file_test_holds(in_folder(name), "b"),
               "a long name (%zu)", length);
     }
-    CHECK(names(true) == 4, "long names leave nothing else");
+    CHECK(file_test_names(true) == 4, "long names leave nothing else");
 }
 
 static void test_places(void)
 {
     penta_error err = {0};
-    CHECK(put("/dev/null", "a"), "a device");
+    CHECK(file_test_put("/dev/null", "a"), "a device");
     CHECK(!file_write("", bytes_of("a"), &err), "no name");
     CHECK(!file_write(folder, bytes_of("a"), &err), "a folder");
     CHECK(!file_write(in_folder("missing/"), bytes_of("a"), &err), "a name that ends in /");
     CHECK(!file_write(in_folder("missing/x"), bytes_of("a"), &err), "a missing folder");
-    CHECK(!names(true), "failures leave nothing");
+    CHECK(!file_test_names(true), "failures leave nothing");
 }
 
 /* Ends a child at its nth system call, for every n. */
@@ -230,19 +233,21 @@ static void test_kill_at_every_call(bool nameless, bool exists)
     unsigned n = 1;
     no_nameless = !nameless;
     for (int status = -1; status && n < 100; n++) {
-        if (exists && !put(path, "old")) abort();
+        if (exists && !file_test_put(path, "old")) abort();
         pid_t child = fork();
         if (!child) {
             calls = 0;
             last_call = n;
-            _exit(!put(path, "new"));
+            _exit(!file_test_put(path, "new"));
         }
         if (child < 0 || waitpid(child, &status, 0) != child) abort();
-        bool whole = holds(path, "new") || (exists ? holds(path, "old") : access(path, F_OK) != 0);
+        bool whole = file_test_holds(path, "new") ||
+                     (exists ? file_test_holds(path, "old") : access(path, F_OK) != 0);
         CHECK(whole, "a kill leaves the old file or the new one (%u)", n);
-        CHECK(names(false) <= 2, "and one temporary at most (%u)", n);
-        CHECK(put(path, "next") && names(false) == 1, "which the next write removes (%u)", n);
-        names(true);
+        CHECK(file_test_names(false) <= 2, "and one temporary at most (%u)", n);
+        CHECK(file_test_put(path, "next") && file_test_names(false) == 1,
+              "which the next write removes (%u)", n);
+        file_test_names(true);
     }
     CHECK(n > 4 && n < 100, "calls of a write (%u)", n);
     no_nameless = false;
@@ -263,7 +268,7 @@ static void test_kill_at_random(unsigned rounds)
             if (children[k]) continue;
             for (unsigned n = 0;; n++) {
                 memset(text, 'a' + (int)((n + (unsigned)k) % 26), SIZE);
-                if (!put(path, text)) _exit(1);
+                if (!file_test_put(path, text)) _exit(1);
             }
         }
         usleep(1000 + random_below(&state, 5000));
@@ -281,8 +286,9 @@ static void test_kill_at_random(unsigned rounds)
         for (size_t k = 0; whole && k < b.size; k++) whole = b.data[k] == b.data[0];
         CHECK(whole || access(path, F_OK), "the file is one of those that were written (%u)", i);
         penta_buffer_free(&b);
-        CHECK(put(path, "end") && names(false) == 1, "the next write leaves nothing else (%u)", i);
-        names(true);
+        CHECK(file_test_put(path, "end") && file_test_names(false) == 1,
+              "the next write leaves nothing else (%u)", i);
+        file_test_names(true);
     }
     no_nameless = false;
 }
@@ -294,21 +300,21 @@ static void test_live_temporary_left_alone(void)
     pid_t child;
     int ready[2], status;
     no_nameless = true; /* The file has its name from the first byte on. */
-    if (!put(path, "old") || pipe(ready) || (child = fork()) < 0) abort();
+    if (!file_test_put(path, "old") || pipe(ready) || (child = fork()) < 0) abort();
     if (!child) {
         calls = 0;
         last_call = 0;
         char *big = calloc(1, 50 << 20);
         memset(big, 'x', (50 << 20) - 1);
         if (syscall(SYS_write, ready[1], "", 1) != 1) _exit(2);
-        _exit(!put(path, big));
+        _exit(!file_test_put(path, big));
     }
     char byte;
     if (read(ready[0], &byte, 1) != 1) abort();
-    for (unsigned i = 0; i < 50; i++) put(path, "meanwhile");
+    for (unsigned i = 0; i < 50; i++) file_test_put(path, "meanwhile");
     waitpid(child, &status, 0);
     CHECK(!status, "a writer beside other writers succeeds (%d)", status);
-    CHECK(put(path, "end") && names(true) == 1, "and leaves nothing");
+    CHECK(file_test_put(path, "end") && file_test_names(true) == 1, "and leaves nothing");
     no_nameless = false;
     close(ready[0]);
     close(ready[1]);
@@ -342,7 +348,7 @@ static void test_lock(void)
     CHECK(folder_lock(folder, &fd, &err), "a kill frees the lock");
     folder_unlock(fd);
     for (int i = 0; i < 2; i++) close(go[i]), close(done[i]);
-    names(true);
+    file_test_names(true);
 }
 
 int main(int argc, char **argv)

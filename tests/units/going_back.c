@@ -48,14 +48,14 @@ static const struct run {
      2},
 };
 
-static void tell(const struct run *r, const char *what, double seconds, double limit)
+static void going_back_tell(const struct run *r, const char *what, double seconds, double limit)
 {
     bool ok = limit <= 0 || seconds <= limit;
     printf("    %-6s %-28s %8.3f s\n", r->name, what, seconds);
     CHECK(ok, "%s: %s takes too long", r->name, what);
 }
 
-static penta_module *make(const struct run *r)
+static penta_module *going_back_make(const struct run *r)
 {
     struct writer text = {0};
     bool large = !strcmp(r->name, "large");
@@ -72,14 +72,14 @@ static penta_module *make(const struct run *r)
 }
 
 /* Checks where a move of the debugger leads, and what it costs. */
-static uint64_t moved(const struct run *r, penta_debugger *d, const char *what, uint64_t step,
-                      double limit)
+static uint64_t going_back_moved(const struct run *r, penta_debugger *d, const char *what,
+                                 uint64_t step, double limit)
 {
     penta_stop stop;
     penta_error err;
     double t = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
     CHECK(penta_debugger_goto(d, step, &stop, &err), "%s: %s", r->name, err.message);
-    tell(r, what, clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - t, limit);
+    going_back_tell(r, what, clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - t, limit);
     return stop.pc;
 }
 
@@ -91,29 +91,30 @@ static void measure_debugger(const struct run *r, penta_session *s, penta_debugg
     penta_stop stop;
     penta_error err;
     if (1.2 * run + 0.05 < limit) limit = 1.2 * run + 0.05;
-    moved(r, d, "forward", r->steps, 0);
-    moved(r, d, "back by 1", r->steps - 1, limit);
-    moved(r, d, "to the middle", r->steps / 2 - 1, limit);
-    moved(r, d, "to the end again", r->steps, limit);
-    uint64_t pc = moved(r, d, "to the start", 0, limit);
-    moved(r, d, "to the end again", r->steps, limit);
+    going_back_moved(r, d, "forward", r->steps, 0);
+    going_back_moved(r, d, "back by 1", r->steps - 1, limit);
+    going_back_moved(r, d, "to the middle", r->steps / 2 - 1, limit);
+    going_back_moved(r, d, "to the end again", r->steps, limit);
+    uint64_t pc = going_back_moved(r, d, "to the start", 0, limit);
+    going_back_moved(r, d, "to the end again", r->steps, limit);
     penta_debugger_mark(d, pc, true); /* No other step reaches this pc. */
     double t = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
     penta_debugger_reverse(d, &stop, &err);
-    tell(r, "reverse to the start", clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - t, r->limit);
+    going_back_tell(r, "reverse to the start", clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - t,
+                    r->limit);
     CHECK(!penta_session_steps(s), "%s: reverse ends at the start", r->name);
 }
 
-static void measure(const struct run *r)
+static void going_back_measure(const struct run *r)
 {
     penta_error err = {0};
     penta_stop stop;
-    penta_module *m = make(r);
+    penta_module *m = going_back_make(r);
     penta_session *s = penta_session_new(m, "interp", &r->option, 1, NULL, &err);
     double t = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
     if (s) penta_session_run(s, r->steps, &stop);
     double run = clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - t;
-    tell(r, "forward without a debugger", run, 0);
+    going_back_tell(r, "forward without a debugger", run, 0);
     penta_session_free(s);
     s = penta_session_new(m, "interp", &r->option, 1, NULL, &err);
     penta_debugger *d = s ? penta_debugger_new(s, &err) : NULL;
@@ -126,7 +127,7 @@ static void measure(const struct run *r)
 int main(int argc, char **argv)
 {
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
-        if (argc < 2 || !strcmp(argv[1], runs[i].name)) measure(&runs[i]);
+        if (argc < 2 || !strcmp(argv[1], runs[i].name)) going_back_measure(&runs[i]);
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     /* The limit covers 256 MiB of snapshots, one that is being made, the machine, and the

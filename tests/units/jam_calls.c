@@ -225,7 +225,7 @@ struct stage { /* A host with the state from which every call starts. */
     char line[1000]; /* the line of the last call */
 };
 
-static void called(void *user, uint32_t service, const char *line)
+static void jam_calls_called(void *user, uint32_t service, const char *line)
 {
     struct stage *b = user;
     (void)service;
@@ -270,8 +270,8 @@ static size_t package_of(uint8_t *out, uint32_t service, const uint8_t *hash)
     return (size_t)(p - out);
 }
 
-static bool invoke(struct stage *b, const struct row *row, const uint8_t *hash,
-                   penta_jam_result *out)
+static bool jam_calls_invoke(struct stage *b, const struct row *row, const uint8_t *hash,
+                             penta_jam_result *out)
 {
     penta_error err;
     uint8_t package[400], item[160] = {0};
@@ -330,7 +330,7 @@ static void run_row(struct stage *b, const struct row *row)
     b->line[0] = 0;
     penta_jam_state_rollback(b->state);
     set_code(b, row->service, code, hash);
-    bool ok = invoke(b, row, hash, &result);
+    bool ok = jam_calls_invoke(b, row, hash, &result);
     const char *got = strstr(b->line, "-> ");
     got = got ? got + 3 : "no call";
     bool panic = !strcmp(want, "panic"), oog = !strcmp(want, "out of gas");
@@ -431,7 +431,7 @@ static void open_stage(struct stage *b, penta_bytes json, unsigned version, cons
     penta_jam_request_key(9, hash, 4, key);
     penta_jam_state_set(b->state, key, (penta_bytes){none, 1}, &err);
     penta_jam_state_commit(b->state, &err);
-    penta_jam_on_call(b->host, called, b);
+    penta_jam_on_call(b->host, jam_calls_called, b);
 }
 
 int main(int count, char **words)

@@ -60,7 +60,7 @@ static const char granting_text[] = "    a0 = 0x20000\n    a1 = 2\n    ret\n";
 static const char refusing_text[] = "    trap\n";
 static const char talking_text[] = "    a0 = 0x20000\n    a1 = 49153\n    ret\n";
 
-static penta_buffer assemble(const char *body)
+static penta_buffer jam_embed_assemble(const char *body)
 {
     char text[4000];
     penta_buffer out = {0};
@@ -141,7 +141,7 @@ static void take_change(void *user, const uint8_t *key, penta_bytes name, const 
 }
 
 /* Returns what the service has counted. */
-static uint64_t counted(struct store *s)
+static uint64_t jam_embed_counted(struct store *s)
 {
     uint8_t key[KEY];
     penta_bytes value = {0};
@@ -175,13 +175,13 @@ static uint64_t run_node(const char *engine, penta_buffer code, bool callbacks, 
              result.output.data[0] == (uint8_t)(i + 1);
         gas += result.gas_used;
         penta_jam_state_changes(state, take_change, &store);
-        ok = ok && counted(&store) == i + 1 && penta_jam_state_commit(state, &err);
+        ok = ok && jam_embed_counted(&store) == i + 1 && penta_jam_state_commit(state, &err);
     }
     /* What the node rolls back is removed, and has not changed its accounts. */
     ok = ok && penta_jam_accumulate(host, state, &input, &result, &err);
     penta_jam_state_rollback(state);
     penta_jam_state_changes(state, take_change, &store);
-    ok = ok && counted(&store) == runs && (!callbacks || store.asked > runs);
+    ok = ok && jam_embed_counted(&store) == runs && (!callbacks || store.asked > runs);
     penta_jam_result_free(&result);
     penta_jam_state_free(state);
     penta_jam_host_free(host);
@@ -281,7 +281,7 @@ static void run_reports(const char *engine, const penta_buffer *codes, size_t co
               outcome.runs == 1 && outcome.service_count == 1 && outcome.services[0].items == ITEMS,
           "a block accumulates the report");
     penta_jam_state_changes(state, take_change, &store);
-    CHECK(counted(&store) == 1, "and its service has run");
+    CHECK(jam_embed_counted(&store) == 1, "and its service has run");
     penta_jam_outcome_free(&outcome);
 
     for (unsigned i = 2; i < 4; i++) {
@@ -323,8 +323,10 @@ int main(int count, char **words)
     struct thread list[MOST];
     char big[3500] = "";
     for (unsigned i = 0; i < 200; i++) strcat(big, "    a2 = 70000\n");
-    penta_buffer codes[CODES] = {assemble(service_text), assemble(granting_text),
-                                 assemble(refusing_text), assemble(talking_text), assemble(big)};
+    penta_buffer codes[CODES] = {jam_embed_assemble(service_text),
+                                 jam_embed_assemble(granting_text),
+                                 jam_embed_assemble(refusing_text),
+                                 jam_embed_assemble(talking_text), jam_embed_assemble(big)};
     uint64_t gas = run_node("interp", codes[0], true, 40);
     CHECK(gas, "a node answers for its accounts");
     for (unsigned i = 0; i < 3; i++) {

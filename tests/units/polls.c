@@ -25,7 +25,8 @@ struct sample { /* A program whose last instruction but one is the tested one. *
     size_t option_count;
 };
 
-static bool check(bool ok, const struct sample *s, const char *what, uint64_t a, uint64_t b)
+static bool polls_test_check(bool ok, const struct sample *s, const char *what, uint64_t a,
+                             uint64_t b)
 {
     return CHECK(ok, "%s %s, %s: %s (%llu, %llu)", s->format, s->engine ? s->engine : "", s->line,
                  what, (unsigned long long)a, (unsigned long long)b);
@@ -36,11 +37,11 @@ static penta_vm *open_machine(const struct sample *s, const penta_module *module
     return machine_of(module, s->engine, s->options, s->option_count);
 }
 
-static bool save(const struct sample *s, penta_vm *vm, penta_buffer *out)
+static bool polls_test_save(const struct sample *s, penta_vm *vm, penta_buffer *out)
 {
     penta_error err;
     *out = (penta_buffer){0};
-    return check(penta_vm_save(vm, out, &err), s, "it saves", 0, 0);
+    return polls_test_check(penta_vm_save(vm, out, &err), s, "it saves", 0, 0);
 }
 
 /* Runs to the end. Host calls are answered with nothing. */
@@ -57,8 +58,8 @@ static void run_to_end(penta_vm *vm, penta_stop *stop)
 
 /* Interrupts the instruction that comes after `before` steps `often` times, `gap` units after it
  * began each time. After each interrupt, another machine continues from a snapshot. */
-static void interrupted(const struct sample *s, const penta_module *module, uint64_t before,
-                        uint64_t gap, unsigned often, penta_buffer end)
+static void polls_test_interrupted(const struct sample *s, const penta_module *module,
+                                   uint64_t before, uint64_t gap, unsigned often, penta_buffer end)
 {
     penta_stop stop;
     penta_error err;
@@ -72,23 +73,24 @@ static void interrupted(const struct sample *s, const penta_module *module, uint
         penta_vm_run(vm, jit ? UINT64_MAX : 1, &stop); /* Compiled code counts no steps. */
         if (stop.kind != PENTA_STOP_INTERRUPT) break;
         seen++;
-        check(stop.pc == pc && (jit || !stop.steps), s, "the instruction is still to be done",
-              stop.pc, pc);
+        polls_test_check(stop.pc == pc && (jit || !stop.steps), s,
+                         "the instruction is still to be done", stop.pc, pc);
         penta_buffer middle;
         penta_vm *other = open_machine(s, module);
-        if (!save(s, vm, &middle)) return;
-        check(penta_vm_load(other, view_of(&middle), &err), s, "the snapshot loads", i, gap);
+        if (!polls_test_save(s, vm, &middle)) return;
+        polls_test_check(penta_vm_load(other, view_of(&middle), &err), s, "the snapshot loads", i,
+                         gap);
         penta_buffer_free(&middle);
         penta_vm_free(vm);
         vm = other;
     }
-    check(seen, s, "an interrupt takes effect inside", gap, 0);
+    polls_test_check(seen, s, "an interrupt takes effect inside", gap, 0);
     vm->poll.trip = 0;
     run_to_end(vm, &stop);
-    check(stop.kind == PENTA_STOP_HALT, s, "it halts", stop.kind, stop.detail);
+    polls_test_check(stop.kind == PENTA_STOP_HALT, s, "it halts", stop.kind, stop.detail);
     penta_buffer got;
-    if (save(s, vm, &got))
-        check(same_buffer(&got, &end), s, "the same as without interrupts", gap, often);
+    if (polls_test_save(s, vm, &got))
+        polls_test_check(same_buffer(&got, &end), s, "the same as without interrupts", gap, often);
     penta_buffer_free(&got);
     penta_vm_free(vm);
 }
@@ -100,7 +102,7 @@ static uint64_t steps_of(const struct sample *s, const penta_module *module)
     penta_stop stop = {0};
     penta_vm *vm = open_machine(&plain, module);
     run_to_end(vm, &stop);
-    check(stop.kind == PENTA_STOP_HALT, s, "it halts", stop.kind, stop.detail);
+    polls_test_check(stop.kind == PENTA_STOP_HALT, s, "it halts", stop.kind, stop.detail);
     penta_vm_free(vm);
     return stop.kind == PENTA_STOP_HALT ? stop.steps : 0;
 }
@@ -116,12 +118,13 @@ static void try_sample(const struct sample *s)
         uint64_t from = poll_total(&vm->poll);
         run_to_end(vm, &stop);
         uint64_t units = poll_total(&vm->poll) - from;
-        check(units >= s->units, s, "units are counted", units, s->units);
-        check(vm->poll.largest <= POLL_UNITS, s, "pieces are small", vm->poll.largest, POLL_UNITS);
+        polls_test_check(units >= s->units, s, "units are counted", units, s->units);
+        polls_test_check(vm->poll.largest <= POLL_UNITS, s, "pieces are small", vm->poll.largest,
+                         POLL_UNITS);
         penta_buffer end;
-        if (save(s, vm, &end)) {
-            interrupted(s, module, steps - 2, 0, 1, end);
-            interrupted(s, module, steps - 2, s->units / 5, 3, end);
+        if (polls_test_save(s, vm, &end)) {
+            polls_test_interrupted(s, module, steps - 2, 0, 1, end);
+            polls_test_interrupted(s, module, steps - 2, s->units / 5, 3, end);
         }
         penta_buffer_free(&end);
     }
@@ -142,7 +145,7 @@ static bool was_tried(tvmr_handler *handler)
     return false;
 }
 
-static char *numbers(size_t count)
+static char *polls_test_numbers(size_t count)
 {
     char *text = malloc(8 * count + 1), *at = text;
     for (size_t i = 0; i < count; i++) at += sprintf(at, i ? ",%u" : "%u", (unsigned)(i % 251));
@@ -155,7 +158,7 @@ static void try_tvmr(const char *registers, const char *before, const char *line
         ".requires\n tensor\n ternary\n learning\n neuro\n arch\n sampling\n activation\n test\n"
         ".registers\n%s.program\n%s%s\nend:\nhalt\n";
     static char *input;
-    if (!input) input = numbers(1048576);
+    if (!input) input = polls_test_numbers(1048576);
     bool buffers = strstr(line, "load_") || strstr(before, "load_");
     const penta_option options[] = {{"babble", "100"},
                                     {"seed-chem", "210,128,128,128"},
@@ -216,7 +219,7 @@ static void every_instruction_was_tried(void)
             bool known = !op->run || op->domain || was_tried(op->run);
             for (size_t k = 0; k < sizeof brief / sizeof *brief; k++) known |= brief[k] == op->run;
             struct sample s = {"tvmr", NULL, op->name, "", 0, NULL, 0};
-            check(known, &s, "no row of polls.def tries it", e->id, op->opcode);
+            polls_test_check(known, &s, "no row of polls.def tries it", e->id, op->opcode);
         }
 }
 
@@ -245,7 +248,7 @@ static bool run_contract(const struct sample *s, const penta_module *module, uin
     penta_error err;
     penta_session *session =
         penta_session_new(module, s->engine, s->options, s->option_count, NULL, &err);
-    if (!check(session, s, "a session opens", 0, 0)) return false;
+    if (!polls_test_check(session, s, "a session opens", 0, 0)) return false;
     penta_vm *vm = penta_session_vm(session);
     vm->poll.trip = trip;
     do {
@@ -253,9 +256,11 @@ static bool run_contract(const struct sample *s, const penta_module *module, uin
         *interrupts += stop.kind == PENTA_STOP_INTERRUPT;
     } while (stop.kind == PENTA_STOP_INTERRUPT);
     *units = poll_total(&vm->poll);
-    check(vm->poll.largest <= POLL_UNITS, s, "pieces are small", vm->poll.largest, POLL_UNITS);
-    bool ok = check(stop.kind == PENTA_STOP_HALT, s, "it halts", stop.kind, stop.detail) &&
-              penta_session_output(session, output, NULL, &err);
+    polls_test_check(vm->poll.largest <= POLL_UNITS, s, "pieces are small", vm->poll.largest,
+                     POLL_UNITS);
+    bool ok =
+        polls_test_check(stop.kind == PENTA_STOP_HALT, s, "it halts", stop.kind, stop.detail) &&
+        penta_session_output(session, output, NULL, &err);
     penta_session_free(session);
     return ok;
 }
@@ -274,10 +279,10 @@ static void try_contract(const char *engine)
     uint64_t units = 0, ignored = 0;
     if (run_contract(&s, module, 0, &whole, &none, &units) &&
         run_contract(&s, module, units / 2, &again, &some, &ignored)) {
-        check(units >= s.units, &s, "units are counted", units, s.units);
-        check(!none && some == 1, &s, "one interrupt takes effect", none, some);
-        check(whole.size && same_buffer(&whole, &again), &s, "the same as without", whole.size,
-              again.size);
+        polls_test_check(units >= s.units, &s, "units are counted", units, s.units);
+        polls_test_check(!none && some == 1, &s, "one interrupt takes effect", none, some);
+        polls_test_check(whole.size && same_buffer(&whole, &again), &s, "the same as without",
+                         whole.size, again.size);
     }
     penta_buffer_free(&whole);
     penta_buffer_free(&again);
@@ -310,11 +315,12 @@ static void try_digests(void)
         digests[i]((penta_bytes){bytes, SIZE}, whole, NULL);
         digests[i]((penta_bytes){bytes, SIZE}, again, &work);
         digests[i]((penta_bytes){bytes, SIZE}, whole, &ended);
-        check(all.units >= SIZE / 16 && !work.ended, &s, "units are counted", all.units, i);
-        check(all.largest <= POLL_UNITS, &s, "pieces are small", all.largest, i);
-        check(ended.ended && half.units < SIZE / 16, &s, "it ends", half.units, i);
+        polls_test_check(all.units >= SIZE / 16 && !work.ended, &s, "units are counted", all.units,
+                         i);
+        polls_test_check(all.largest <= POLL_UNITS, &s, "pieces are small", all.largest, i);
+        polls_test_check(ended.ended && half.units < SIZE / 16, &s, "it ends", half.units, i);
         digests[i]((penta_bytes){bytes, SIZE}, whole, NULL);
-        check(!memcmp(whole, again, HASH_BYTES), &s, "the same digest", i, 0);
+        polls_test_check(!memcmp(whole, again, HASH_BYTES), &s, "the same digest", i, 0);
     }
     free(bytes);
 }
@@ -329,7 +335,7 @@ static void try_session(const struct sample *s)
         penta_stop stop;
         penta_session *session =
             penta_session_new(module, NULL, s->options, s->option_count, NULL, &err);
-        if (!check(session, s, "a session opens", 0, 0)) break;
+        if (!polls_test_check(session, s, "a session opens", 0, 0)) break;
         penta_session_keep_log(session, 1000, false);
         penta_vm *vm = penta_session_vm(session);
         uint64_t trip = total - s->units * k / 5 + 1;
@@ -340,13 +346,17 @@ static void try_session(const struct sample *s)
             if (stop.kind != PENTA_STOP_INTERRUPT) break;
         }
         if (!k) total = poll_total(&vm->poll);
-        check(total >= s->units, s, "units are counted", total, s->units);
-        check(vm->poll.largest <= POLL_UNITS, s, "pieces are small", vm->poll.largest, POLL_UNITS);
-        check(stop.kind == PENTA_STOP_HALT && interrupts == !!k, s, "interrupts", k, interrupts);
+        polls_test_check(total >= s->units, s, "units are counted", total, s->units);
+        polls_test_check(vm->poll.largest <= POLL_UNITS, s, "pieces are small", vm->poll.largest,
+                         POLL_UNITS);
+        polls_test_check(stop.kind == PENTA_STOP_HALT && interrupts == !!k, s, "interrupts", k,
+                         interrupts);
         penta_buffer end = {0}, log = {0};
-        if (save(s, vm, &end) && penta_session_log(session, &log, &err)) {
-            check(!k || same_buffer(&end, &whole), s, "the same machine as without", k, 0);
-            check(!k || same_buffer(&log, &whole_log), s, "the same calls as without", k, 0);
+        if (polls_test_save(s, vm, &end) && penta_session_log(session, &log, &err)) {
+            polls_test_check(!k || same_buffer(&end, &whole), s, "the same machine as without", k,
+                             0);
+            polls_test_check(!k || same_buffer(&log, &whole_log), s, "the same calls as without", k,
+                             0);
         }
         penta_buffer_free(k ? &end : &whole);
         penta_buffer_free(k ? &log : &whole_log);
@@ -407,14 +417,16 @@ static void try_train(void)
         penta_vm *vm = open_machine(&s, module);
         vm->poll.trip = k ? 1 + total * (k - 1) / 8 : 0;
         bool ok = penta_tvmr_train(vm, &samples, options, 1, &out, NULL, NULL, &err);
-        if (check(ok, &s, err.message, k, 0)) {
+        if (polls_test_check(ok, &s, err.message, k, 0)) {
             const char *want = k ? "stopped" : "epochs";
-            check(!strcmp(out.ended, want), &s, out.ended, k, out.epochs);
-            check(out.judged.rows == (out.epochs ? ROWS : 0), &s, "rows", k, out.judged.rows);
+            polls_test_check(!strcmp(out.ended, want), &s, out.ended, k, out.epochs);
+            polls_test_check(out.judged.rows == (out.epochs ? ROWS : 0), &s, "rows", k,
+                             out.judged.rows);
         }
         if (!k) total = poll_total(&vm->poll);
-        check(total > 8 * POLL_UNITS, &s, "units are counted", total, k);
-        check(vm->poll.largest <= POLL_UNITS, &s, "pieces are small", vm->poll.largest, POLL_UNITS);
+        polls_test_check(total > 8 * POLL_UNITS, &s, "units are counted", total, k);
+        polls_test_check(vm->poll.largest <= POLL_UNITS, &s, "pieces are small", vm->poll.largest,
+                         POLL_UNITS);
         if (ok) penta_tvmr_trained_free(&out);
         penta_vm_free(vm);
     }
@@ -428,7 +440,7 @@ struct pest {
     atomic_bool over;
 };
 
-static void *pester(void *user)
+static void *polls_test_pester(void *user)
 {
     struct pest *p = user;
     while (!atomic_load(&p->over)) {
@@ -447,11 +459,11 @@ static bool run_inside(const struct sample *s, const penta_module *module, unsig
     unsigned seen = 0;
     penta_session *session =
         penta_session_new(module, s->engine, s->options, s->option_count, NULL, &err);
-    if (!check(session, s, session ? "" : err.message, 0, 0)) return false;
+    if (!polls_test_check(session, s, session ? "" : err.message, 0, 0)) return false;
     penta_session_keep_log(session, 100, false);
     struct pest pest = {penta_session_vm(session), false};
     pthread_t thread;
-    bool started = often && !pthread_create(&thread, NULL, pester, &pest);
+    bool started = often && !pthread_create(&thread, NULL, polls_test_pester, &pest);
     do {
         penta_session_run(session, UINT64_MAX, &stop);
         if (stop.kind == PENTA_STOP_INTERRUPT && ++seen == often) {
@@ -465,8 +477,8 @@ static bool run_inside(const struct sample *s, const penta_module *module, unsig
         pthread_join(thread, NULL);
     }
     bool endless = s->units; /* The run ends only by interrupts. */
-    check(stop.kind == (endless ? PENTA_STOP_INTERRUPT : PENTA_STOP_HALT), s, "its end", stop.kind,
-          stop.detail);
+    polls_test_check(stop.kind == (endless ? PENTA_STOP_INTERRUPT : PENTA_STOP_HALT), s, "its end",
+                     stop.kind, stop.detail);
     bool ok = penta_session_log(session, log, &err);
     penta_session_free(session);
     return ok;
@@ -494,12 +506,12 @@ static void try_inside(const char *engine, const char *gas, bool endless)
     penta_bytes file;
     file.data = penta_module_bytes(source, &file.size);
     penta_module *module = penta_open(file, "pvm", dialect, 2, &err);
-    if (check(module, &s, "it assembles", 0, 0) && endless) {
+    if (polls_test_check(module, &s, "it assembles", 0, 0) && endless) {
         run_inside(&s, module, 5, &again);
     } else if (module && run_inside(&s, module, 0, &whole) &&
                run_inside(&s, module, 1000, &again)) {
-        check(whole.size && same_buffer(&whole, &again), &s, "the same as without", whole.size,
-              again.size);
+        polls_test_check(whole.size && same_buffer(&whole, &again), &s, "the same as without",
+                         whole.size, again.size);
     }
     penta_buffer_free(&whole);
     penta_buffer_free(&again);
@@ -574,7 +586,7 @@ static void every_jam_call_was_tried(void)
         for (size_t k = 0; k < sizeof jam_whole / sizeof *jam_whole; k++)
             known |= !strcmp(names[i], jam_whole[k]);
         struct sample s = {"pvm", "jam", names[i], "", 0, NULL, 0};
-        check(known, &s, "no row tries this host call", i, 0);
+        polls_test_check(known, &s, "no row tries this host call", i, 0);
     }
 }
 
@@ -585,7 +597,7 @@ static bool run_jam(const struct sample *s, const penta_module *module, uint64_t
     penta_error err;
     penta_session *session =
         penta_session_new(module, s->engine, s->options, s->option_count, NULL, &err);
-    if (!check(session, s, session ? "" : err.message, 0, 0)) return false;
+    if (!polls_test_check(session, s, session ? "" : err.message, 0, 0)) return false;
     penta_session_keep_log(session, 100, false);
     penta_vm *vm = penta_session_vm(session);
     vm->poll.trip = trip;
@@ -594,9 +606,11 @@ static bool run_jam(const struct sample *s, const penta_module *module, uint64_t
         *interrupts += stop.kind == PENTA_STOP_INTERRUPT;
     } while (stop.kind == PENTA_STOP_INTERRUPT);
     *units = poll_total(&vm->poll);
-    check(vm->poll.largest <= POLL_UNITS, s, "pieces are small", vm->poll.largest, POLL_UNITS);
-    bool ok = check(stop.kind == PENTA_STOP_HALT, s, "it halts", stop.kind, stop.detail) &&
-              penta_session_log(session, log, &err);
+    polls_test_check(vm->poll.largest <= POLL_UNITS, s, "pieces are small", vm->poll.largest,
+                     POLL_UNITS);
+    bool ok =
+        polls_test_check(stop.kind == PENTA_STOP_HALT, s, "it halts", stop.kind, stop.detail) &&
+        penta_session_log(session, log, &err);
     penta_session_free(session);
     return ok;
 }
@@ -629,16 +643,17 @@ static void try_jam_call(const struct jam_row *row, const char *engine)
     penta_buffer whole = {0};
     unsigned none = 0;
     uint64_t units = 0, ignored;
-    if (check(module, &s, "it assembles", 0, 0) && run_jam(&s, module, 0, &whole, &none, &units)) {
-        check(units >= s.units && !none, &s, "units are counted", units, s.units);
-        check(!strstr((const char *)whole.data, "HUH"), &s, "the call succeeds", 0, 0);
+    if (polls_test_check(module, &s, "it assembles", 0, 0) &&
+        run_jam(&s, module, 0, &whole, &none, &units)) {
+        polls_test_check(units >= s.units && !none, &s, "units are counted", units, s.units);
+        polls_test_check(!strstr((const char *)whole.data, "HUH"), &s, "the call succeeds", 0, 0);
         for (unsigned k = 0; k < 5; k++) {
             penta_buffer again = {0};
             unsigned some = 0;
             if (run_jam(&s, module, 1 + units * k / 5, &again, &some, &ignored))
-                check((some == 1 || units * k / 5 + POLL_UNITS >= units) &&
-                          same_buffer(&whole, &again),
-                      &s, "an interrupt, and the same", some, k);
+                polls_test_check((some == 1 || units * k / 5 + POLL_UNITS >= units) &&
+                                     same_buffer(&whole, &again),
+                                 &s, "an interrupt, and the same", some, k);
             penta_buffer_free(&again);
         }
     }

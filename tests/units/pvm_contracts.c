@@ -18,14 +18,14 @@ static void check_hex(const char *what, const void *bytes, size_t size, const ch
     writer_free(&text);
 }
 
-static struct blob hex(const char *text)
+static struct blob pvm_contracts_hex(const char *text)
 {
     struct blob b = {0};
     b.data = hex_parse(bytes_of(text), &b.size, NULL);
     return b;
 }
 
-static void numbers(void)
+static void pvm_contracts_numbers(void)
 {
     static const char most[] =
         "115792089237316195423570985008687907853269984665640564039457584007913129639935";
@@ -56,7 +56,7 @@ static void numbers(void)
     CHECK(!strcmp(text, "0"), "zero");
 }
 
-static void addresses(void)
+static void pvm_contracts_addresses(void)
 {
     static const struct {
         uint8_t creator;
@@ -73,8 +73,9 @@ static void addresses(void)
         revive_address_create(creator, made[i].nonce, address);
         check_hex("create", address, ADDRESS, made[i].address);
     }
-    struct blob salt = hex("1234567890123456789012345678901234567890123456789012345678901234");
-    struct blob code = hex("600060005560016000"), data = hex("55");
+    struct blob salt =
+        pvm_contracts_hex("1234567890123456789012345678901234567890123456789012345678901234");
+    struct blob code = pvm_contracts_hex("600060005560016000"), data = pvm_contracts_hex("55");
     memset(creator, 1, ADDRESS);
     CHECK(revive_address_create2(creator, salt.data, (penta_bytes){code.data, code.size},
                                  (penta_bytes){data.data, data.size}, address),
@@ -85,7 +86,7 @@ static void addresses(void)
     free(data.data);
 }
 
-static void hashes(void)
+static void pvm_contracts_hashes(void)
 {
     static const char *const ripemd[][2] = {
         {"", "9c1185a5c5e9fc54612808977ee8f548b2258d31"},
@@ -99,7 +100,7 @@ static void hashes(void)
     }
 }
 
-static void powers(void)
+static void pvm_contracts_powers(void)
 {
     static const struct {
         const char *base, *exponent, *modulus, *power;
@@ -112,7 +113,8 @@ static void powers(void)
                  "fffffffffffffffffffffffffffffffffffffffffffffffffffffffefffffc2f",
                  "0000000000000000000000000000000000000000000000000000000000000001"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct blob b = hex(rows[i].base), e = hex(rows[i].exponent), m = hex(rows[i].modulus);
+        struct blob b = pvm_contracts_hex(rows[i].base), e = pvm_contracts_hex(rows[i].exponent),
+                    m = pvm_contracts_hex(rows[i].modulus);
         uint8_t out[64];
         bool valid;
         CHECK(precompile_modexp((penta_bytes){b.data, b.size}, (penta_bytes){e.data, e.size},
@@ -140,7 +142,7 @@ static bool counted_over(void *user, uint64_t units)
     return c->units > c->most;
 }
 
-static void curves(void)
+static void pvm_contracts_curves(void)
 {
     uint8_t zero[32] = {0}, key[64];
     uint8_t nothing[BN128_PAIR_BYTES] = {0};
@@ -152,18 +154,19 @@ static void curves(void)
     CHECK(precompile_bn128_pairing(nothing, 1, &one, NULL) && one, "pairing at infinity");
     /* Implementations of EIP-197 share this vector. The second pair has the generator of the
      * twist. */
-    struct blob pairs = hex("1c76476f4def4bb94541d57ebba1193381ffa7aa76ada664dd31c16024c43f59"
-                            "3034dd2920f673e204fee2811c678745fc819b55d3e9d294e45c9b03a76aef41"
-                            "209dd15ebff5d46c4bd888e51a93cf99a7329636c63514396b4a452003a35bf7"
-                            "04bf11ca01483bfa8b34b43561848d28905960114c8ac04049af4b6315a41678"
-                            "2bb8324af6cfc93537a2ad1a445cfd0ca2a71acd7ac41fadbf933c2a51be344d"
-                            "120a2a4cf30c1bf9845f20c6fe39e07ea2cce61f0c9bb048165fe5e4de877550"
-                            "111e129f1cf1097710d41c4ac70fcdfa5ba2023c6ff1cbeac322de49d1b6df7c"
-                            "2032c61a830e3c17286de9462bf242fca2883585b93870a73853face6a6bf411"
-                            "198e9393920d483a7260bfb731fb5d25f1aa493335a9e71297e485b7aef312c2"
-                            "1800deef121f1e76426a00665e5c4479674322d4f75edadd46debd5cd992f6ed"
-                            "090689d0585ff075ec9e99ad690c3395bc4b313370b38ef355acdadcd122975b"
-                            "12c85ea5db8c6deb4aab71808dcb408fe3d1e7690c43d37b4ce6cc0166fa7daa");
+    struct blob pairs =
+        pvm_contracts_hex("1c76476f4def4bb94541d57ebba1193381ffa7aa76ada664dd31c16024c43f59"
+                          "3034dd2920f673e204fee2811c678745fc819b55d3e9d294e45c9b03a76aef41"
+                          "209dd15ebff5d46c4bd888e51a93cf99a7329636c63514396b4a452003a35bf7"
+                          "04bf11ca01483bfa8b34b43561848d28905960114c8ac04049af4b6315a41678"
+                          "2bb8324af6cfc93537a2ad1a445cfd0ca2a71acd7ac41fadbf933c2a51be344d"
+                          "120a2a4cf30c1bf9845f20c6fe39e07ea2cce61f0c9bb048165fe5e4de877550"
+                          "111e129f1cf1097710d41c4ac70fcdfa5ba2023c6ff1cbeac322de49d1b6df7c"
+                          "2032c61a830e3c17286de9462bf242fca2883585b93870a73853face6a6bf411"
+                          "198e9393920d483a7260bfb731fb5d25f1aa493335a9e71297e485b7aef312c2"
+                          "1800deef121f1e76426a00665e5c4479674322d4f75edadd46debd5cd992f6ed"
+                          "090689d0585ff075ec9e99ad690c3395bc4b313370b38ef355acdadcd122975b"
+                          "12c85ea5db8c6deb4aab71808dcb408fe3d1e7690c43d37b4ce6cc0166fa7daa");
     one = false;
     CHECK(precompile_bn128_pairing(pairs.data, 2, &one, NULL) && one, "pairing");
     CHECK(precompile_bn128_pairing(pairs.data, 1, &one, NULL) && !one, "one of them");
@@ -189,7 +192,7 @@ struct long_kind {
     uint64_t least; /* the least units of work */
 };
 
-static uint8_t *filler(size_t size)
+static uint8_t *pvm_contracts_filler(size_t size)
 {
     uint8_t *bytes = malloc(size);
     for (size_t i = 0; i < size; i++) bytes[i] = (uint8_t)(i * 37 + 11);
@@ -206,7 +209,7 @@ static void long_blake2f(uint8_t out[1024], struct long_work *work)
 static void long_power(uint8_t out[1024], struct long_work *work, bool odd)
 {
     bool valid;
-    uint8_t *all = filler(3 * 1024);
+    uint8_t *all = pvm_contracts_filler(3 * 1024);
     all[3071] = (uint8_t)(all[3071] & ~1) | odd;
     precompile_modexp((penta_bytes){all, 1024}, (penta_bytes){all + 1024, 1024},
                       (penta_bytes){all + 2048, 1024}, out, &valid, work);
@@ -227,21 +230,21 @@ enum { LONG_INPUT = 16 << 20 };
 
 static void long_keccak(uint8_t out[1024], struct long_work *work)
 {
-    uint8_t *in = filler(LONG_INPUT);
+    uint8_t *in = pvm_contracts_filler(LONG_INPUT);
     keccak256_work((penta_bytes){in, LONG_INPUT}, out, work);
     free(in);
 }
 
 static void long_sha256(uint8_t out[1024], struct long_work *work)
 {
-    uint8_t *in = filler(LONG_INPUT);
+    uint8_t *in = pvm_contracts_filler(LONG_INPUT);
     hash_sha256_work((penta_bytes){in, LONG_INPUT}, out, work);
     free(in);
 }
 
 static void long_ripemd160(uint8_t out[1024], struct long_work *work)
 {
-    uint8_t *in = filler(LONG_INPUT);
+    uint8_t *in = pvm_contracts_filler(LONG_INPUT);
     precompile_ripemd160((penta_bytes){in, LONG_INPUT}, out, work);
     free(in);
 }
@@ -271,10 +274,10 @@ static void long_work(void)
 int main(void)
 {
     long_work();
-    numbers();
-    addresses();
-    hashes();
-    powers();
-    curves();
+    pvm_contracts_numbers();
+    pvm_contracts_addresses();
+    pvm_contracts_hashes();
+    pvm_contracts_powers();
+    pvm_contracts_curves();
     return checks_end();
 }

@@ -5,7 +5,7 @@
 
 static struct tally tally;
 
-static void list(const struct program *p)
+static void pvm_differ_list(const struct program *p)
 {
     fprintf(stderr, "isa %s, %u bytes:\n", pvm_isas[p->isa].name, (unsigned)p->size);
     for (uint32_t pc = 0; pc < p->size; pc++) {
@@ -18,17 +18,17 @@ static void list(const struct program *p)
     }
 }
 
-static void list_last(void) { list(&trial_program); }
+static void list_last(void) { pvm_differ_list(&trial_program); }
 
 void trial_failed(const char *what, const struct program *p)
 {
     fprintf(stderr, "does not hold: %s\n", what);
-    list(p);
+    pvm_differ_list(p);
     differ_failed("the engines differ");
 }
 
 /* Mixes the bits, so that programs with neighbouring numbers have nothing in common. */
-static uint64_t mix(uint64_t x)
+static uint64_t pvm_differ_mix(uint64_t x)
 {
     x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
@@ -38,7 +38,7 @@ static uint64_t mix(uint64_t x)
 static bool program_trial(uint64_t seed, uint64_t number, bool cover)
 {
     (void)cover;
-    struct choices c = {.state = mix(seed * UINT64_C(0x9e3779b97f4a7c15) + number)};
+    struct choices c = {.state = pvm_differ_mix(seed * UINT64_C(0x9e3779b97f4a7c15) + number)};
     return trial_run(&c, &tally);
 }
 

@@ -24,7 +24,7 @@ struct text { /* A program that is being written. */
     enum pvm_isa isa;
 };
 
-static void bytes(struct text *t, uint8_t op, const uint8_t *more, unsigned count)
+static void pvm_escapes_bytes(struct text *t, uint8_t op, const uint8_t *more, unsigned count)
 {
     t->mask[t->size / 8] |= (uint8_t)(1u << t->size % 8);
     t->code[t->size++] = (uint8_t)pvm_ops[op].number[t->isa];
@@ -32,20 +32,20 @@ static void bytes(struct text *t, uint8_t op, const uint8_t *more, unsigned coun
     t->size += count;
 }
 
-static void plain(struct text *t, uint8_t op) { bytes(t, op, NULL, 0); }
+static void pvm_escapes_plain(struct text *t, uint8_t op) { pvm_escapes_bytes(t, op, NULL, 0); }
 
 /* Writes an instruction with registers in the first byte, then 32 bits. */
 static void with_word(struct text *t, uint8_t op, unsigned low, unsigned high, uint64_t x)
 {
     uint8_t more[5] = {(uint8_t)(low | high << 4)};
     for (int i = 0; i < 4; i++) more[1 + i] = (uint8_t)(x >> 8 * i);
-    bytes(t, op, more, 5);
+    pvm_escapes_bytes(t, op, more, 5);
 }
 
-static void three(struct text *t, uint8_t op, unsigned d, unsigned a, unsigned b)
+static void pvm_escapes_three(struct text *t, uint8_t op, unsigned d, unsigned a, unsigned b)
 {
     uint8_t more[2] = {(uint8_t)(a | b << 4), (uint8_t)d};
-    bytes(t, op, more, 2);
+    pvm_escapes_bytes(t, op, more, 2);
 }
 
 static struct pvm_code code_of(const struct text *t)
@@ -84,7 +84,7 @@ static void guarded_close(struct guarded *c)
 }
 
 /* Tells whether the rights of the page are unchanged, except that it may have been written. */
-static bool kept(const struct guarded *c, uint32_t page)
+static bool pvm_escapes_kept(const struct guarded *c, uint32_t page)
 {
     return !((c->rights[page] ^ c->vm->memory.rights[page]) & ~(PVM_DIRTY | PVM_WRITE));
 }
@@ -93,11 +93,11 @@ static bool all_kept(const struct guarded *c)
 {
     if (!memcmp(c->rights, c->vm->memory.rights, PVM_PAGES)) return true;
     for (uint32_t page = 0; page < PVM_PAGES; page++)
-        if (!kept(c, page)) return false;
+        if (!pvm_escapes_kept(c, page)) return false;
     return true;
 }
 
-static void run(struct guarded *c, penta_stop *stop)
+static void pvm_escapes_run(struct guarded *c, penta_stop *stop)
 {
     if (c->vm->metered) c->vm->state->gas = 1000000;
     pvm_vm_jump(c->vm, 0);
@@ -120,16 +120,16 @@ static unsigned access_size(uint8_t op)
     return last == '8' ? 1 : last == '6' ? 2 : last == '2' ? 4 : 8;
 }
 
-static bool inside(uint32_t address, unsigned size)
+static bool pvm_escapes_inside(uint32_t address, unsigned size)
 {
     return address >= FIRST && (uint64_t)address + size <= END;
 }
 
 /* Runs one access and a trap. A good access must trap at `after`, a bad one at `pc`. */
-static void expect(struct guarded *c, bool good, uint32_t pc, uint32_t after)
+static void pvm_escapes_expect(struct guarded *c, bool good, uint32_t pc, uint32_t after)
 {
     penta_stop stop;
-    run(c, &stop);
+    pvm_escapes_run(c, &stop);
     CHECK(stop.kind == PENTA_STOP_TRAP && stop.detail == (good ? PVM_TRAP_TRAP : PVM_TRAP_ACCESS));
     CHECK(stop.pc == (good ? after : pc));
 }
@@ -147,8 +147,8 @@ static void single_accesses(enum pvm_isa isa, bool metered)
             struct text t = {.isa = isa};
             uint8_t more[9] = {shape == PVM_IMM_IMM ? 4 : length == 10 ? 0x47 : 0x87};
             for (int k = 0; k < 4; k++) more[1 + k] = (uint8_t)(edges[i] >> 8 * k);
-            bytes(&t, op, more, length - 1);
-            plain(&t, PVM_OP_trap);
+            pvm_escapes_bytes(&t, op, more, length - 1);
+            pvm_escapes_plain(&t, PVM_OP_trap);
             struct pvm_code code = code_of(&t);
             struct pvm_insn in;
             pvm_decode(&code, 0, &in);
@@ -157,7 +157,7 @@ static void single_accesses(enum pvm_isa isa, bool metered)
             for (unsigned k = 0; k < EDGES; k++) {
                 set_all(&g, edges[k]);
                 uint32_t address = (uint32_t)((absolute ? 0 : edges[k]) + in.imm1);
-                expect(&g, inside(address, size), 0, length);
+                pvm_escapes_expect(&g, pvm_escapes_inside(address, size), 0, length);
             }
             CHECK(all_kept(&g));
             guarded_close(&g);
@@ -181,11 +181,11 @@ static void indexed_loads(enum pvm_isa isa, bool metered)
             uint64_t offset = offsets[o / 4];
             struct text t = {.isa = isa};
             if (by) with_word(&t, shift, 7, 8, by);
-            three(&t, narrow ? PVM_OP_add_32 : PVM_OP_add_64, 7, by ? 7 : 8, 9);
+            pvm_escapes_three(&t, narrow ? PVM_OP_add_32 : PVM_OP_add_64, 7, by ? 7 : 8, 9);
             uint32_t at = t.size;
             with_word(&t, op, 7, 7, offset);
             uint32_t after = t.size;
-            plain(&t, PVM_OP_trap);
+            pvm_escapes_plain(&t, PVM_OP_trap);
             struct pvm_code code = code_of(&t);
             guarded_open(&g, &code, metered);
             for (unsigned k = 0; k < EDGES * EDGES; k++) {
@@ -193,11 +193,11 @@ static void indexed_loads(enum pvm_isa isa, bool metered)
                 pvm_vm_set_reg(g.vm, 8, index);
                 pvm_vm_set_reg(g.vm, 9, base);
                 uint64_t sum = (index << by) + base;
-                bool good = inside((uint32_t)(sum + offset), size);
+                bool good = pvm_escapes_inside((uint32_t)(sum + offset), size);
                 if (k % 7 && !good)
                     continue; /* Only some faults are tried, because a fault
                                                * costs microseconds. */
-                expect(&g, good, at, after);
+                pvm_escapes_expect(&g, good, at, after);
                 if (narrow) sum = (uint32_t)sum;
                 CHECK(good || g.vm->state->regs[7] == sum);
                 CHECK(g.vm->state->regs[8] == (narrow ? (uint32_t)index : index));
@@ -207,13 +207,13 @@ static void indexed_loads(enum pvm_isa isa, bool metered)
     }
 }
 
-static void fills(enum pvm_isa isa, bool metered)
+static void pvm_escapes_fills(enum pvm_isa isa, bool metered)
 {
     static struct guarded g;
     struct text t = {.isa = isa};
     if (pvm_ops[PVM_OP_memset].number[isa] < 0) return;
-    plain(&t, PVM_OP_memset);
-    plain(&t, PVM_OP_trap);
+    pvm_escapes_plain(&t, PVM_OP_memset);
+    pvm_escapes_plain(&t, PVM_OP_trap);
     struct pvm_code code = code_of(&t);
     guarded_open(&g, &code, metered);
     for (unsigned k = 0; k < EDGES * EDGES; k++) {
@@ -223,9 +223,9 @@ static void fills(enum pvm_isa isa, bool metered)
         pvm_vm_set_reg(g.vm, PVM_A1, 0xaa);
         pvm_vm_set_reg(g.vm, PVM_A2, count);
         uint32_t low = (uint32_t)from;
-        bool good = !count || (inside(low, 1) && count <= END - low);
+        bool good = !count || (pvm_escapes_inside(low, 1) && count <= END - low);
         penta_stop stop;
-        run(&g, &stop);
+        pvm_escapes_run(&g, &stop);
         if (metered && stop.kind == PENTA_STOP_GAS) continue;
         CHECK(stop.kind == PENTA_STOP_TRAP);
         CHECK(stop.detail == (good ? PVM_TRAP_TRAP : PVM_TRAP_ACCESS) && stop.pc == (good ? 1 : 0));
@@ -234,15 +234,15 @@ static void fills(enum pvm_isa isa, bool metered)
     guarded_close(&g);
 }
 
-static void heaps(enum pvm_isa isa, bool metered)
+static void pvm_escapes_heaps(enum pvm_isa isa, bool metered)
 {
     enum { HEAP = 0x40100, HEAP_MAX = 0x6000 };
     static struct guarded g;
     struct text t = {.isa = isa};
     uint8_t registers = 7 | 8 << 4;
     if (pvm_ops[PVM_OP_sbrk].number[isa] < 0) return;
-    bytes(&t, PVM_OP_sbrk, &registers, 1);
-    plain(&t, PVM_OP_trap);
+    pvm_escapes_bytes(&t, PVM_OP_sbrk, &registers, 1);
+    pvm_escapes_plain(&t, PVM_OP_trap);
     struct pvm_code code = code_of(&t);
     guarded_open(&g, &code, metered);
     g.vm->layout.heap_base = HEAP;
@@ -254,7 +254,7 @@ static void heaps(enum pvm_isa isa, bool metered)
             penta_stop stop;
             uint64_t before = g.vm->heap_size;
             pvm_vm_set_reg(g.vm, 8, edges[k]);
-            run(&g, &stop);
+            pvm_escapes_run(&g, &stop);
             uint64_t n = pvm_isas[isa].bits == 32 ? (uint32_t)edges[k] : edges[k];
             if (n > UINT32_MAX) n = 0; /* The value 0 asks for the top of the heap. */
             bool fits = n <= HEAP_MAX - before;
@@ -263,26 +263,26 @@ static void heaps(enum pvm_isa isa, bool metered)
             CHECK(g.vm->state->regs[7] == (fits ? HEAP + before + n : 0));
         }
     for (uint32_t page = 0; page < PVM_PAGES; page++) /* Nothing may have grown outside the heap. */
-        if (page < 0x40 || page > (HEAP + HEAP_MAX) / PAGE) CHECK(kept(&g, page));
+        if (page < 0x40 || page > (HEAP + HEAP_MAX) / PAGE) CHECK(pvm_escapes_kept(&g, page));
     guarded_close(&g);
 }
 
 /* Tests jumps. The jump is at 0, followed by two traps. The table has the last trap, the first
  * one (which is after a block's end, so legal), and the middle of the jump. */
-static void jumps(enum pvm_isa isa, bool metered, unsigned form)
+static void pvm_escapes_jumps(enum pvm_isa isa, bool metered, unsigned form)
 {
     static struct guarded g;
     struct text t = {.isa = isa};
     if (form == 0) {
         uint8_t more = 7;
-        bytes(&t, PVM_OP_jump_indirect, &more, 1);
+        pvm_escapes_bytes(&t, PVM_OP_jump_indirect, &more, 1);
     } else { /* The instructions are a5 or a0 = 3, jump [a0]. */
         uint8_t more[] = {(uint8_t)((form == 1 ? 12 : 7) | 7 << 4), 1, 3};
-        bytes(&t, PVM_OP_load_imm_and_jump_indirect, more, 3);
+        pvm_escapes_bytes(&t, PVM_OP_load_imm_and_jump_indirect, more, 3);
     }
     uint32_t first = t.size;
-    plain(&t, PVM_OP_trap);
-    plain(&t, PVM_OP_trap);
+    pvm_escapes_plain(&t, PVM_OP_trap);
+    pvm_escapes_plain(&t, PVM_OP_trap);
     uint8_t table[] = {(uint8_t)(first + 1), (uint8_t)first, 1};
     struct pvm_code code = code_of(&t);
     code.table = (penta_bytes){table, sizeof table};
@@ -294,7 +294,7 @@ static void jumps(enum pvm_isa isa, bool metered, unsigned form)
         uint32_t low = (uint32_t)address;
         penta_stop stop;
         pvm_vm_set_reg(g.vm, PVM_A0, address);
-        run(&g, &stop);
+        pvm_escapes_run(&g, &stop);
         if (low == PVM_RETURN_ADDRESS)
             CHECK(stop.kind == PENTA_STOP_HALT && stop.pc == 0);
         else if (low == 2 || low == 4)
@@ -314,9 +314,10 @@ int main(void)
         for (int metered = 0; metered < 2; metered++) {
             single_accesses((enum pvm_isa)isa, metered);
             indexed_loads((enum pvm_isa)isa, metered);
-            fills((enum pvm_isa)isa, metered);
-            heaps((enum pvm_isa)isa, metered);
-            for (unsigned form = 0; form < 3; form++) jumps((enum pvm_isa)isa, metered, form);
+            pvm_escapes_fills((enum pvm_isa)isa, metered);
+            pvm_escapes_heaps((enum pvm_isa)isa, metered);
+            for (unsigned form = 0; form < 3; form++)
+                pvm_escapes_jumps((enum pvm_isa)isa, metered, form);
         }
     return checks_end();
 }

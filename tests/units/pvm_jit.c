@@ -13,7 +13,7 @@
 
 enum { PAGE = 4096 };
 
-static struct pvm_vm *machine(const struct pvm_code *code, bool metered)
+static struct pvm_vm *pvm_jit_machine(const struct pvm_code *code, bool metered)
 {
     struct pvm_config config = {
         .profile = pvm_profile_find("polkavm"), .metered = metered, .gas = metered ? 1000 : 0};
@@ -46,13 +46,13 @@ static void *keep_interrupting(void *user)
     return NULL;
 }
 
-static void interrupts(bool metered)
+static void pvm_jit_interrupts(bool metered)
 {
     struct pvm_code program = {.isa = PVM_LATEST64,
                                .bytes = {round_code, sizeof round_code},
                                .mask = {round_mask, 3},
                                .starts = round_mask};
-    struct pvm_vm *vm = machine(&program, metered);
+    struct pvm_vm *vm = pvm_jit_machine(&program, metered);
     struct interrupter n = {.vm = &vm->base};
     pthread_t thread;
     penta_stop stop;
@@ -101,7 +101,7 @@ static void *calls(void *user)
     return NULL;
 }
 
-static void threads(void)
+static void pvm_jit_threads(void)
 {
     uint8_t file[sizeof pool_blob];
     memcpy(file, pool_blob, sizeof file);
@@ -176,7 +176,7 @@ static void compile_counted(const struct pvm_code *code, bool metered, const cha
     pvm_cells_free(cells);
 }
 
-static void compiling(void)
+static void pvm_jit_compiling(void)
 {
     enum { BYTES = 1 << 20 };
     uint8_t *bytes = malloc(BYTES), *starts = malloc(BYTES / 8 + 16);
@@ -219,10 +219,10 @@ int main(void)
      * still arrive there. */
     struct sigaction action = {.sa_handler = own_handler, .sa_flags = SA_NODEFER};
     sigaction(SIGSEGV, &action, NULL);
-    interrupts(false);
-    interrupts(true);
-    threads();
-    compiling();
+    pvm_jit_interrupts(false);
+    pvm_jit_interrupts(true);
+    pvm_jit_threads();
+    pvm_jit_compiling();
     CHECK(host_fault_arrives());
     return checks_end();
 }

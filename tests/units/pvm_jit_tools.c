@@ -46,7 +46,7 @@ static void replace_native(struct pvm_vm *vm, const penta_module *by)
     pvm_cells_free(cells);
 }
 
-static void differences(void)
+static void pvm_jit_tools_differences(void)
 {
     static const char good[] = "pub @f:\n a1 = 7\n fallthrough\n a0 = a0 + 1\n a2 = a1\n ret\n";
     static const char bad[] = "pub @f:\n a1 = 7\n fallthrough\n a0 = a0 + 2\n a2 = a1\n ret\n";
@@ -144,7 +144,7 @@ static uint32_t parse_record(const uint8_t *r, size_t left, struct loads *seen)
     return size;
 }
 
-static bool mapped(const char *path)
+static bool pvm_jit_tools_mapped(const char *path)
 {
     char line[1024];
     bool found = false;
@@ -188,7 +188,7 @@ static void guessed_names(penta_module *module)
     rmdir(folder);
 }
 
-static void dumps(void)
+static void pvm_jit_tools_dumps(void)
 {
     static uint8_t file[1 << 20];
     char folder[] = "/tmp/pvm_jit_XXXXXX", path[128];
@@ -199,7 +199,7 @@ static void dumps(void)
     penta_error err = {0};
     penta_vm *vms[2];
     for (int i = 0; i < 2; i++) vms[i] = penta_vm_new(module, "jit", options, 3, NULL, &err);
-    CHECK(vms[0] && vms[1] && mapped(path));
+    CHECK(vms[0] && vms[1] && pvm_jit_tools_mapped(path));
     FILE *f = fopen(path, "rb");
     size_t size = f ? fread(file, 1, sizeof file, f) : 0, at = 40;
     if (f) fclose(f);
@@ -305,7 +305,7 @@ static size_t read_end(int from, char *text, size_t capacity)
     return size;
 }
 
-static void refused(const char *tool)
+static void pvm_jit_tools_refused(const char *tool)
 {
     char path[] = "/tmp/pvm_jit_XXXXXX", text[8192];
     penta_module *module = module_of("pub @f:\n a0 = a0 + 0x29\n ret\n");
@@ -363,7 +363,7 @@ static void *keep_running(void *user)
     return NULL;
 }
 
-static int order(const void *a, const void *b)
+static int pvm_jit_tools_order(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -372,9 +372,9 @@ static int order(const void *a, const void *b)
 /* Checks that half of the interrupts arrive within a millisecond of processor time of the
  * machine's thread, and 99 in 100 within fifty. How long the thread waits for a processor does
  * not count. */
-static void judge(const char *name, double *times)
+static void pvm_jit_tools_judge(const char *name, double *times)
 {
-    qsort(times, INTERRUPTS, sizeof *times, order);
+    qsort(times, INTERRUPTS, sizeof *times, pvm_jit_tools_order);
     double half = times[INTERRUPTS / 2], most = times[INTERRUPTS * 99 / 100];
     printf("interrupt, %-32s median %6.1f, 99 in 100 below %7.1f, worst %8.1f us\n", name,
            half * 1e6, most * 1e6, times[INTERRUPTS - 1] * 1e6);
@@ -397,7 +397,7 @@ static void from_a_thread(penta_vm *vm, const char *name)
         times[i] = r.at - start;
     }
     pthread_join(thread, NULL);
-    judge(name, times);
+    pvm_jit_tools_judge(name, times);
 }
 
 static penta_vm *volatile to_interrupt;
@@ -425,10 +425,10 @@ static void from_a_handler(penta_vm *vm, const char *name)
         CHECK(stop.kind == PENTA_STOP_INTERRUPT);
     }
     sigaction(SIGALRM, &before, NULL);
-    judge(name, times);
+    pvm_jit_tools_judge(name, times);
 }
 
-static void latency(void)
+static void pvm_jit_tools_latency(void)
 {
     static const struct {
         const char *name;
@@ -459,10 +459,10 @@ static void latency(void)
 int main(int argc, char **argv)
 {
     if (!pvm_jit_usable()) checks_skip("no compiled code on this host");
-    differences();
-    dumps();
+    pvm_jit_tools_differences();
+    pvm_jit_tools_dumps();
     gs_through_kernel();
-    if (argc > 1) refused(argv[1]);
-    latency();
+    if (argc > 1) pvm_jit_tools_refused(argv[1]);
+    pvm_jit_tools_latency();
     return checks_end();
 }

@@ -82,7 +82,7 @@ enum { FIRST = 3 }; /* From this count on interrupts need no signal. */
 enum { FIRST = 0 };
 #endif
 
-static penta_vm *machine(const struct way *way)
+static penta_vm *pvm_signals_machine(const struct way *way)
 {
     penta_error err = {0};
     penta_vm *vm = penta_vm_new(module, way->engine, way->options, way->count, NULL, &err);
@@ -115,8 +115,11 @@ static int in_child(void (*scenario)(void))
     return status;
 }
 
-static bool well(int status) { return WIFEXITED(status) && !WEXITSTATUS(status); }
-static bool killed(int status, int sig) { return WIFSIGNALED(status) && WTERMSIG(status) == sig; }
+static bool pvm_signals_well(int status) { return WIFEXITED(status) && !WEXITSTATUS(status); }
+static bool pvm_signals_killed(int status, int sig)
+{
+    return WIFSIGNALED(status) && WTERMSIG(status) == sig;
+}
 
 static atomic_int seen;
 static volatile bool had_own, had_other;
@@ -133,62 +136,63 @@ static void note_mask(int sig, siginfo_t *info, void *context)
     if (nest && nest--) raise(sig);
 }
 
-static void set_handler(int sig, void (*handler)(int, siginfo_t *, void *), int flags, int masked)
+static void set_handler(int sig, void (*handler)(int, siginfo_t *, void *), int pvm_signals_flags,
+                        int masked)
 {
-    struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | flags};
+    struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | pvm_signals_flags};
     sigemptyset(&action.sa_mask);
     if (masked) sigaddset(&action.sa_mask, masked);
     sigaction(sig, &action, NULL);
 }
 
-static bool blocked(int sig)
+static bool pvm_signals_blocked(int sig)
 {
     sigset_t mask;
     pthread_sigmask(SIG_SETMASK, NULL, &mask);
     return sigismember(&mask, sig);
 }
 
-static void masks(void)
+static void pvm_signals_masks(void)
 {
     set_handler(SIGSEGV, note_mask, 0, SIGUSR2);
     set_handler(SIGBUS, note_mask, SA_NODEFER, 0);
-    penta_vm_free(machine(&ways[0]));
+    penta_vm_free(pvm_signals_machine(&ways[0]));
     raise(SIGSEGV);
     CHECK(seen == 1 && had_own && had_other);
-    CHECK(!blocked(SIGSEGV) && !blocked(SIGUSR2));
+    CHECK(!pvm_signals_blocked(SIGSEGV) && !pvm_signals_blocked(SIGUSR2));
     nest = 2;
     raise(SIGBUS);
     CHECK(seen == 4 && !had_own && !had_other && !nest);
-    CHECK(!blocked(SIGBUS));
+    CHECK(!pvm_signals_blocked(SIGBUS));
 }
 
 static void called_once(void)
 {
     set_handler(SIGSEGV, note_mask, (int)SA_RESETHAND, 0);
-    penta_vm_free(machine(&ways[0]));
+    penta_vm_free(pvm_signals_machine(&ways[0]));
     raise(SIGSEGV);
     /* The signal ends the process. */
     if (seen == 1 && checks_failed() == failed_before) raise(SIGSEGV);
 }
 
-static void ignored(void)
+static void pvm_signals_ignored(void)
 {
     signal(SIGSEGV, SIG_IGN);
-    penta_vm_free(machine(&ways[0]));
+    penta_vm_free(pvm_signals_machine(&ways[0]));
     raise(SIGSEGV);
     kill(getpid(), SIGSEGV);
 }
 
-static void breakpoint(void)
+static void pvm_signals_breakpoint(void)
 {
     signal(SIGTRAP, SIG_DFL);
-    penta_vm_free(machine(&ways[0]));
+    penta_vm_free(pvm_signals_machine(&ways[0]));
     __asm__ volatile("int3");
 }
 
-static void flags(void)
+static void pvm_signals_flags(void)
 {
-    penta_vm_free(machine(&ways[0]));
+    penta_vm_free(pvm_signals_machine(&ways[0]));
     static const int ours[] = {SIGSEGV, SIGBUS, SIGTRAP};
     for (int i = 0; i < 3; i++) {
         struct sigaction now;
@@ -254,7 +258,7 @@ static void stop_running(struct runner *r)
 static void killed_while_running(void)
 {
     signal(SIGSEGV, SIG_DFL);
-    struct runner r = {.vm = machine(&ways[0])};
+    struct runner r = {.vm = pvm_signals_machine(&ways[0])};
     start_running(&r);
     send_to(r.thread, SIGSEGV);
     pthread_join(r.handle, NULL);
@@ -265,7 +269,7 @@ static void seen_while_running(void)
     static const int sent[] = {SIGSEGV, SIGBUS, SIGTRAP};
     for (int i = 0; i < 3; i++) set_handler(sent[i], note_mask, 0, 0);
     for (int w = 0; w < COMPILED; w++) {
-        struct runner r = {.vm = machine(&ways[w])};
+        struct runner r = {.vm = pvm_signals_machine(&ways[w])};
         start_running(&r);
         for (int i = 0; i < 60; i++) {
             int before = seen;
@@ -314,7 +318,7 @@ static void run_by_steps(penta_vm *vm, penta_stop *stop)
 static void interrupted_in_entry(void)
 {
     set_handler(SIGTRAP, interrupt_in_entry, 0, 0);
-    entry.vm = machine(&ways[0]);
+    entry.vm = pvm_signals_machine(&ways[0]);
     for (;; entry.wanted++) {
         uint64_t argument = entry.wanted;
         penta_stop stop;
@@ -348,7 +352,7 @@ static void interrupted_in_handler(void)
 {
     set_handler(SIGUSR1, stay_in_handler, SA_ONSTACK, 0);
     for (int i = 0; i < 20; i++) {
-        struct runner r = {.vm = machine(&ways[0])};
+        struct runner r = {.vm = pvm_signals_machine(&ways[0])};
         in_handler = may_return = false;
         start_running(&r);
         send_to(r.thread, SIGUSR1);
@@ -389,7 +393,7 @@ static void *run_wait_run(void *user)
     w->got = read(w->pipe[0], &byte, 1);
     w->got += read(w->pipe[0], &byte, 1);
     penta_vm_run(w->vm, UINT64_MAX, &w->kept);
-    w->trapped = blocked(SIGTRAP);
+    w->trapped = pvm_signals_blocked(SIGTRAP);
     penta_vm_run(w->vm, UINT64_MAX, &w->after);
     return NULL;
 }
@@ -397,7 +401,7 @@ static void *run_wait_run(void *user)
 static void kept_until_run(void)
 {
     for (int i = 0; i < WAYS; i++) {
-        struct waiting w = {.vm = machine(&ways[i])};
+        struct waiting w = {.vm = pvm_signals_machine(&ways[i])};
         pthread_t thread;
         CHECK(!pipe(w.pipe));
         pthread_create(&thread, NULL, run_wait_run, &w);
@@ -457,10 +461,10 @@ static unsigned cut_sleeps(penta_vm *vm, int runs)
 static void none_after_the_end(void)
 {
     for (int i = FIRST; i < COMPILED; i++) {
-        struct interrupter n = {.vm = machine(&ways[i])};
+        struct interrupter n = {.vm = pvm_signals_machine(&ways[i])};
         pthread_t thread;
         pthread_create(&thread, NULL, keep_interrupting, &n);
-        CHECK(!cut_sleeps(n.vm, 300) && !blocked(SIGTRAP));
+        CHECK(!cut_sleeps(n.vm, 300) && !pvm_signals_blocked(SIGTRAP));
         n.over = true;
         pthread_join(thread, NULL);
         penta_vm_free(n.vm);
@@ -479,10 +483,10 @@ static void *read_byte(void *user)
     return NULL;
 }
 
-static void restarted(void)
+static void pvm_signals_restarted(void)
 {
     set_handler(SIGSEGV, note_mask, SA_RESTART, 0);
-    struct waiting w = {.vm = machine(&ways[0])};
+    struct waiting w = {.vm = pvm_signals_machine(&ways[0])};
     pthread_t thread;
     CHECK(!pipe(w.pipe));
     penta_pvm_call(w.vm, once_pc, NULL, 0);
@@ -501,9 +505,9 @@ static void restarted(void)
 
 #ifndef DELAYED_SIGNALS
 /* Checks that a machine that is interrupted in the parent works in the child of a fork. */
-static void forked(void)
+static void pvm_signals_forked(void)
 {
-    struct interrupter n = {.vm = machine(&ways[0])};
+    struct interrupter n = {.vm = pvm_signals_machine(&ways[0])};
     pthread_t thread;
     pthread_create(&thread, NULL, keep_interrupting, &n);
     for (int i = 0; i < 20; i++) {
@@ -518,7 +522,7 @@ static void forked(void)
             _exit(stop.kind != PENTA_STOP_HALT);
         }
         waitpid(child, &status, 0);
-        CHECK(well(status));
+        CHECK(pvm_signals_well(status));
     }
     n.over = true;
     pthread_join(thread, NULL);
@@ -574,7 +578,7 @@ static void *run_once_and_end(void *user)
 static void stack_dropped(void)
 {
     set_handler(SIGUSR1, touch_stack, SA_ONSTACK, 0);
-    struct waiting w = {.vm = machine(&ways[0])};
+    struct waiting w = {.vm = pvm_signals_machine(&ways[0])};
     pthread_key_create(&late_key, look_at_stack); /* This key is made after the library's, so its
                                                    * destructor is called after the library's. */
     for (int i = 0; i < 20; i++) {
@@ -631,7 +635,7 @@ static void *send_interrupts(void *user)
     return NULL;
 }
 
-static void publish(uint32_t slot, penta_vm *vm)
+static void pvm_signals_publish(uint32_t slot, penta_vm *vm)
 {
     pthread_mutex_lock(&stress.lock);
     stress.vms[slot] = vm;
@@ -675,15 +679,15 @@ static void round_for_a_while(penta_vm *vm, uint32_t times)
 
 static pthread_key_t early_key;
 
-static void *work(void *user)
+static void *pvm_signals_work(void *user)
 {
     uint32_t slot = (uint32_t)(uintptr_t)user;
     uint64_t random = stress.seed + 10 + slot;
     pthread_setspecific(early_key, &overwritten);
     pthread_setspecific(late_key, &overwritten);
     stress.threads[slot] = thread_number();
-    penta_vm *vm = machine(&ways[FIRST + random_below(&random, WAYS - FIRST)]);
-    publish(slot, vm);
+    penta_vm *vm = pvm_signals_machine(&ways[FIRST + random_below(&random, WAYS - FIRST)]);
+    pvm_signals_publish(slot, vm);
     for (int i = 0; i < 3; i++) {
         switch (random_below(&random, 4)) {
         case 0: call_until(vm, once_pc, PENTA_STOP_HALT, random_below(&random, 1000)); break;
@@ -692,7 +696,7 @@ static void *work(void *user)
         default: round_for_a_while(vm, 1 + random_below(&random, 4)); break;
         }
     }
-    publish(slot, NULL);
+    pvm_signals_publish(slot, NULL);
     penta_vm_free(vm);
     return NULL;
 }
@@ -703,7 +707,8 @@ static void stress_test(uint32_t rounds, uint64_t seed)
     for (int i = 0; i < 4; i++) set_handler(kinds[i], touch_stack, SA_ONSTACK | SA_RESTART, 0);
     stress.seed = seed;
     pthread_key_create(&early_key, check_memory_at_end);
-    penta_vm_free(machine(&ways[0])); /* The library makes its key between the two keys of this
+    penta_vm_free(
+        pvm_signals_machine(&ways[0])); /* The library makes its key between the two keys of this
                                        * test. */
     pthread_key_create(&late_key, look_at_stack);
     pthread_t signals, interrupts, workers[WORKERS];
@@ -711,7 +716,8 @@ static void stress_test(uint32_t rounds, uint64_t seed)
     pthread_create(&interrupts, NULL, send_interrupts, NULL);
     for (uint32_t i = 0; i < rounds; i++) {
         stress.seed += 100;
-        for (uintptr_t k = 0; k < WORKERS; k++) pthread_create(&workers[k], NULL, work, (void *)k);
+        for (uintptr_t k = 0; k < WORKERS; k++)
+            pthread_create(&workers[k], NULL, pvm_signals_work, (void *)k);
         for (int k = 0; k < WORKERS; k++) pthread_join(workers[k], NULL);
     }
     stress.over = true;
@@ -731,22 +737,22 @@ int main(int argc, char **argv)
         return 77;
     }
     open_module();
-    CHECK(well(in_child(flags)));
-    CHECK(well(in_child(masks)));
-    CHECK(killed(in_child(called_once), SIGSEGV));
-    CHECK(well(in_child(ignored)));
-    CHECK(killed(in_child(breakpoint), SIGTRAP));
-    CHECK(killed(in_child(killed_while_running), SIGSEGV));
-    CHECK(well(in_child(seen_while_running)));
+    CHECK(pvm_signals_well(in_child(pvm_signals_flags)));
+    CHECK(pvm_signals_well(in_child(pvm_signals_masks)));
+    CHECK(pvm_signals_killed(in_child(called_once), SIGSEGV));
+    CHECK(pvm_signals_well(in_child(pvm_signals_ignored)));
+    CHECK(pvm_signals_killed(in_child(pvm_signals_breakpoint), SIGTRAP));
+    CHECK(pvm_signals_killed(in_child(killed_while_running), SIGSEGV));
+    CHECK(pvm_signals_well(in_child(seen_while_running)));
 #ifndef DELAYED_SIGNALS
-    CHECK(well(in_child(interrupted_in_handler)));
-    CHECK(well(in_child(interrupted_in_entry)));
-    CHECK(well(in_child(forked)));
+    CHECK(pvm_signals_well(in_child(interrupted_in_handler)));
+    CHECK(pvm_signals_well(in_child(interrupted_in_entry)));
+    CHECK(pvm_signals_well(in_child(pvm_signals_forked)));
 #endif
-    CHECK(well(in_child(kept_until_run)));
-    CHECK(well(in_child(none_after_the_end)));
-    CHECK(well(in_child(restarted)));
-    CHECK(well(in_child(stack_dropped)));
+    CHECK(pvm_signals_well(in_child(kept_until_run)));
+    CHECK(pvm_signals_well(in_child(none_after_the_end)));
+    CHECK(pvm_signals_well(in_child(pvm_signals_restarted)));
+    CHECK(pvm_signals_well(in_child(stack_dropped)));
     stress_test(rounds, seed);
     penta_close(module);
     return checks_end();

@@ -20,13 +20,13 @@ struct seen {
     bool damaged; /* Nothing after the container was looked at. */
 };
 
-static void finding(void *user, const penta_error *error)
+static void repair_test_finding(void *user, const penta_error *error)
 {
     struct seen *seen = user;
     if (is_about_the_container(error->code)) seen->wrong = true;
 }
 
-static struct seen look(const char *format, const uint8_t *data, size_t size)
+static struct seen repair_test_look(const char *format, const uint8_t *data, size_t size)
 {
     struct seen seen = {0};
     penta_error err;
@@ -35,13 +35,13 @@ static struct seen look(const char *format, const uint8_t *data, size_t size)
         penta_open((penta_bytes){data, size}, format, &trailer, !strcmp(format, "kblob"), &err);
     if (!m) return (struct seen){.damaged = true};
     seen.damaged = penta_module_damage(m);
-    penta_validate(m, finding, &seen);
+    penta_validate(m, repair_test_finding, &seen);
     penta_close(m);
     return seen;
 }
 
-static void try(const char *format, const char *text, const penta_option *options, size_t count,
-                size_t from, size_t to)
+static void repair_test_try(const char *format, const char *text, const penta_option *options,
+                            size_t count, size_t from, size_t to)
 {
     penta_buffer bytes = {0};
     penta_error err = {0};
@@ -56,9 +56,9 @@ static void try(const char *format, const char *text, const penta_option *option
         if (!copy) break;
         memcpy(copy, bytes.data, bytes.size);
         copy[at] ^= 0x41;
-        struct seen before = look(format, copy, bytes.size);
+        struct seen before = repair_test_look(format, copy, bytes.size);
         repair(format, copy, bytes.size);
-        struct seen after = look(format, copy, bytes.size);
+        struct seen after = repair_test_look(format, copy, bytes.size);
         CHECK(before.wrong || before.damaged, "%s: the change is noticed, byte %zu", format, at);
         CHECK(!after.wrong && !after.damaged, "%s: and repaired, byte %zu", format, at);
         free(copy);
@@ -78,10 +78,11 @@ static void try_coil(void)
     size_t at = ok ? (size_t)coil_module(m)->header.section_offset + 16 + 3 : 0;
     if (ok) {
         bytes.data[at] ^= 0x41; /* This is the fourth byte of its size. */
-        CHECK(look("coil", bytes.data, bytes.size).damaged, "coil: the change is noticed, byte %zu",
-              at);
+        CHECK(repair_test_look("coil", bytes.data, bytes.size).damaged,
+              "coil: the change is noticed, byte %zu", at);
         repair("coil", bytes.data, bytes.size);
-        CHECK(!look("coil", bytes.data, bytes.size).damaged, "coil: and repaired, byte %zu", at);
+        CHECK(!repair_test_look("coil", bytes.data, bytes.size).damaged,
+              "coil: and repaired, byte %zu", at);
     }
     penta_close(m);
     penta_buffer_free(&bytes);
@@ -90,11 +91,12 @@ static void try_coil(void)
 int main(void)
 {
     static const penta_option trailer[] = {{"trailer", "1"}}, isa[] = {{"isa", "latest64"}};
-    try("cvbc", "PUSH 1\nPOP\nHALT\n", NULL, 0, 8, 16);            /* changes size and CRC */
-    try("kblob", "WRITE8 0x10000, 7\nHALT\n", trailer, 1, 40, 44); /* changes an argument */
-    try("kblob", "WRITE8 0x10000, 7\nHALT\n", trailer, 1, 52, 56); /* changes the CRC */
-    try("tvmr", ".program\n    halt\n", NULL, 0, 0x20, 0x28);      /* changes the checksum */
-    try("pvm", "%isa = latest64\n    trap\n", isa, 0, 5, 13);      /* changes the length */
+    repair_test_try("cvbc", "PUSH 1\nPOP\nHALT\n", NULL, 0, 8, 16); /* changes size and CRC */
+    repair_test_try("kblob", "WRITE8 0x10000, 7\nHALT\n", trailer, 1, 40,
+                    44); /* changes an argument */
+    repair_test_try("kblob", "WRITE8 0x10000, 7\nHALT\n", trailer, 1, 52, 56); /* changes the CRC */
+    repair_test_try("tvmr", ".program\n    halt\n", NULL, 0, 0x20, 0x28); /* changes the checksum */
+    repair_test_try("pvm", "%isa = latest64\n    trap\n", isa, 0, 5, 13); /* changes the length */
     try_coil();
     uint8_t noise[64];
     memset(noise, 0xa5, sizeof noise);

@@ -20,7 +20,8 @@ static const char coil_text[] =
     "    BR NEQ, @.n\n    RET\n.endfunc\n"
     ".func main\n    MOV v1, 3\n    CALL @loop\n    MOV v0, v1\n    RET\n.endfunc\n";
 
-static size_t where(const penta_session *s, uint64_t native, uint64_t stack, uint64_t *pcs)
+static size_t samples_test_where(const penta_session *s, uint64_t native, uint64_t stack,
+                                 uint64_t *pcs)
 {
     static uint64_t nothing[8];
     ucontext_t context;
@@ -39,15 +40,15 @@ static void pvm_places(penta_session *s)
     for (uint32_t pc = 0; pc < n->size; pc++) {
         uint32_t at = pvm_native_offset(n, pc);
         if (!at) continue;
-        CHECK(where(s, base + at, 0, pcs) && pcs[0] == pc);
+        CHECK(samples_test_where(s, base + at, 0, pcs) && pcs[0] == pc);
         found++;
         /* Shared code that this instruction has called has two words on the stack. */
         uint64_t stack[] = {1, 2, base + at + 1};
-        CHECK(where(s, base + n->exits_end, (uintptr_t)stack, pcs) && pcs[0] == pc);
+        CHECK(samples_test_where(s, base + n->exits_end, (uintptr_t)stack, pcs) && pcs[0] == pc);
     }
     CHECK(found > 6);
-    for (uint32_t at = 0; at < n->used; at++) CHECK(where(s, base + at, 0, pcs) <= 4);
-    CHECK(where(s, (uintptr_t)&found, 0, pcs) == 1 && pcs[0] == vm->state->pc);
+    for (uint32_t at = 0; at < n->used; at++) CHECK(samples_test_where(s, base + at, 0, pcs) <= 4);
+    CHECK(samples_test_where(s, (uintptr_t)&found, 0, pcs) == 1 && pcs[0] == vm->state->pc);
 }
 
 static void coil_places(penta_session *s)
@@ -58,7 +59,7 @@ static void coil_places(penta_session *s)
     bool inlined = false;
     CHECK(j->line_count > 6);
     for (size_t i = 0; i < j->line_count; i++) {
-        size_t n = where(s, base + j->lines[i].native, 0, pcs);
+        size_t n = samples_test_where(s, base + j->lines[i].native, 0, pcs);
         CHECK(n && pcs[0] == p->pcs[j->lines[i].position]);
         inlined |= n == 2; /* The second pc is that of `small`, inlined into `loop`. */
     }
@@ -68,14 +69,14 @@ static void coil_places(penta_session *s)
     for (size_t i = 0; i < j->site_count; i++) {
         const struct ssa_site *site = &j->sites[i];
         stack[0] = base + site->native;
-        size_t n = where(s, base + j->lines[0].native, (uintptr_t)stack, pcs);
+        size_t n = samples_test_where(s, base + j->lines[0].native, (uintptr_t)stack, pcs);
         CHECK(n > 1 && pcs[1] == p->pcs[site->position]);
     }
     for (uint64_t at = 0; at < j->code_used; at++)
-        CHECK(where(s, base + at, (uintptr_t)stack, pcs) <= 4);
+        CHECK(samples_test_where(s, base + at, (uintptr_t)stack, pcs) <= 4);
 }
 
-static void profiles(penta_session *s, penta_session *counted)
+static void samples_test_profiles(penta_session *s, penta_session *counted)
 {
     penta_profile *p = penta_profile_new(s, &err), *other = penta_profile_new(counted, &err);
     penta_buffer out = {0};
@@ -91,7 +92,7 @@ static void profiles(penta_session *s, penta_session *counted)
     penta_profile_free(other);
 }
 
-static void one(const char *format, const char *text, void (*places)(penta_session *s))
+static void samples_test_one(const char *format, const char *text, void (*places)(penta_session *s))
 {
     penta_module *m = assembled(format, text);
     penta_session *s = penta_session_new(m, "jit", NULL, 0, NULL, &err);
@@ -106,7 +107,7 @@ static void one(const char *format, const char *text, void (*places)(penta_sessi
         CHECK(!penta_session_where(s, NULL, &pc, 1));
         CHECK(!penta_session_count(s, &err) && penta_session_sample(s, &err));
         places(s);
-        profiles(s, counted);
+        samples_test_profiles(s, counted);
     }
     penta_session_free(s);
     penta_session_free(counted);
@@ -116,7 +117,7 @@ static void one(const char *format, const char *text, void (*places)(penta_sessi
 int main(void)
 {
     check_note = err.message;
-    one("pvm", pvm_text, pvm_places);
-    one("coil", coil_text, coil_places);
+    samples_test_one("pvm", pvm_text, pvm_places);
+    samples_test_one("coil", coil_text, coil_places);
     return checks_end();
 }

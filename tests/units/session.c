@@ -53,27 +53,27 @@ static penta_session *session_of(const penta_module *m, const struct sample *s)
     return session;
 }
 
-static bool enter(void *user, const penta_node *node)
+static bool session_test_enter(void *user, const penta_node *node)
 {
     (void)user;
     return node != NULL;
 }
-static void field(void *user, const penta_field *f)
+static void session_test_field(void *user, const penta_field *f)
 {
     ++*(size_t *)user;
     (void)f;
 }
-static void leave(void *user, const penta_node *node) { (void)user, (void)node; }
+static void session_test_leave(void *user, const penta_node *node) { (void)user, (void)node; }
 
-static void visitors(const penta_module *m, const struct sample *s)
+static void session_test_visitors(const penta_module *m, const struct sample *s)
 {
     size_t fields = 0;
     penta_session *session = session_of(m, s);
     penta_visitor some[] = {{0},
-                            {.enter = enter},
-                            {.leave = leave},
-                            {.user = &fields, .field = field},
-                            {&fields, enter, field, leave}};
+                            {.enter = session_test_enter},
+                            {.leave = session_test_leave},
+                            {.user = &fields, .field = session_test_field},
+                            {&fields, session_test_enter, session_test_field, session_test_leave}};
     for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
         penta_describe(m, &some[i]);
         penta_info(m, &some[i]);
@@ -86,7 +86,7 @@ static void visitors(const penta_module *m, const struct sample *s)
     penta_session_free(session);
 }
 
-static void buffers(const penta_module *m)
+static void session_test_buffers(const penta_module *m)
 {
     penta_buffer out = {0};
     penta_option wrong = {"nonsense", "1"};
@@ -106,7 +106,7 @@ static void buffers(const penta_module *m)
     penta_buffer_free(&out);
 }
 
-static void views(const penta_module *m)
+static void session_test_views(const penta_module *m)
 {
     penta_buffer out = {0}, deep = {0};
     penta_option depth = {"depth", "1"}, nowhere = {"select", "/nowhere"}, json = {"json", "1"};
@@ -140,7 +140,7 @@ static bool encode_not(const penta_module *module, struct writer *out, penta_err
     return error_at(e, BASE_MEMORY, 0, "no memory");
 }
 
-static void roundtrips(penta_module *m)
+static void session_test_roundtrips(penta_module *m)
 {
     const struct driver *right = m->driver;
     struct driver wrong = *right;
@@ -166,7 +166,7 @@ static bool answer_ten(void *user, penta_session *session, const penta_stop *sto
 
 static void count_calls(void *user, const penta_call *call) { *(size_t *)user += call->answered; }
 
-static void callbacks(const penta_module *m)
+static void session_test_callbacks(const penta_module *m)
 {
     penta_session *s = session_of(m, &samples[PVM]);
     penta_buffer log = {0};
@@ -263,7 +263,7 @@ static void state_by_parts(void)
     penta_close(m);
 }
 
-static void output(const penta_module *m)
+static void session_test_output(const penta_module *m)
 {
     penta_session *s = session_of(m, &samples[CVBC]);
     penta_buffer out = {0}, errors = {0};
@@ -285,7 +285,7 @@ static void output(const penta_module *m)
     penta_session_free(s);
 }
 
-static void traces(const penta_module *m)
+static void session_test_traces(const penta_module *m)
 {
     static const struct {
         penta_option option;
@@ -404,7 +404,8 @@ static void back_from_a_call(const penta_module *m)
 
 /* Checks that a move with a limit, continued until it ends, arrives where one without a limit
  * does. */
-static void limited(penta_debugger *d, const penta_session *s, bool finishes, uint64_t from)
+static void session_test_limited(penta_debugger *d, const penta_session *s, bool finishes,
+                                 uint64_t from)
 {
     penta_stop whole, stop;
     CHECK(penta_debugger_goto(d, from, &stop, &err));
@@ -423,7 +424,7 @@ static void limited(penta_debugger *d, const penta_session *s, bool finishes, ui
     penta_debugger_limit(d, 0);
 }
 
-static void limits(void)
+static void session_test_limits(void)
 {
     static const struct sample program = {
         "coil", ".global main\n.func main\n    MOV v1, i64 1\n    CALL @loop\n    MOV v0, v1\n    "
@@ -434,16 +435,16 @@ static void limits(void)
     penta_debugger *d = penta_debugger_new(s, &err);
     penta_stop stop;
     CHECK(!penta_debugger_resume(d, &stop, &err) && err.code);
-    limited(d, s, false, 1);
-    limited(d, s, true, 3);
+    session_test_limited(d, s, false, 1);
+    session_test_limited(d, s, true, 3);
     penta_debugger_limit(d, 2);
     CHECK(penta_debugger_goto(d, 1, &stop, &err) && penta_debugger_next(d, &stop, &err));
     CHECK(stop.kind == PENTA_STOP_INTERRUPT && penta_debugger_back(d, 1, &stop, &err));
     CHECK(!penta_debugger_resume(d, &stop, &err) && err.code);
     CHECK(penta_debugger_goto(d, 5, &stop, &err) && penta_debugger_mark(d, stop.pc, true));
     penta_debugger_limit(d, 0);
-    limited(d, s, false, 1); /* The move ends at the mark. */
-    limited(d, s, true, 3);
+    session_test_limited(d, s, false, 1); /* The move ends at the mark. */
+    session_test_limited(d, s, true, 3);
     penta_debugger_free(d);
     penta_session_free(s);
     penta_close(m);
@@ -466,7 +467,7 @@ static void memory_watch(const penta_module *m)
 static void keep_line(void *user, penta_bytes line) { writer_bytes(user, line.data, line.size); }
 
 /* Repeats a run whose answers came from outside from its record, in a debugger. */
-static void records(const penta_module *m, const penta_module *other)
+static void session_test_records(const penta_module *m, const penta_module *other)
 {
     penta_session *s = session_of(m, &samples[PVM]);
     struct writer text = {0};
@@ -545,7 +546,7 @@ static void recorded_gas(const penta_module *m)
     penta_session_free(s);
 }
 
-static void lists(void)
+static void session_test_lists(void)
 {
     penta_buffer out = {0};
     const char *format;
@@ -578,7 +579,7 @@ static void lists(void)
 
 static void count_parts(void *user, const penta_part *part) { ++((size_t *)user)[part->kind]; }
 
-static void code(const penta_module *m)
+static void session_test_code(const penta_module *m)
 {
     penta_buffer out = {0};
     penta_option function = {"function", "mian"}, range = {"range", "0..3"};
@@ -621,7 +622,7 @@ static void outcome_files(const penta_findings *f, const penta_module *m)
     penta_buffer_free(&out);
 }
 
-static void findings(void)
+static void session_test_findings(void)
 {
     static const uint8_t blob[] = {0x05, 0xb1, 0x05, 0xb1, 1, 0, 0, 0, 16, 0, 0, 0, 1, 0, 0, 0,
                                    0x63, 0,    0,    0,    0, 0, 0, 0, 0,  0, 0, 0, 0, 0, 0, 0};
@@ -656,28 +657,28 @@ int main(void)
     penta_module *modules[SAMPLES];
     for (size_t i = 0; i < SAMPLES; i++) {
         modules[i] = assembled(samples[i].format, samples[i].text);
-        visitors(modules[i], &samples[i]);
-        buffers(modules[i]);
-        views(modules[i]);
+        session_test_visitors(modules[i], &samples[i]);
+        session_test_buffers(modules[i]);
+        session_test_views(modules[i]);
     }
-    roundtrips(modules[0]);
-    callbacks(modules[PVM]);
+    session_test_roundtrips(modules[0]);
+    session_test_callbacks(modules[PVM]);
     own_answers(modules[PVM]);
     errors_as_answers();
     state_by_parts();
-    output(modules[CVBC]);
-    traces(modules[COIL]);
+    session_test_output(modules[CVBC]);
+    session_test_traces(modules[COIL]);
     large_trace();
     marks_and_watches(modules[COIL]);
     late_debugger(modules[COIL]);
     back_from_a_call(modules[PVM]);
-    limits();
+    session_test_limits();
     memory_watch(modules[0]);
-    records(modules[PVM], modules[COIL]);
+    session_test_records(modules[PVM], modules[COIL]);
     recorded_gas(modules[PVM]);
-    lists();
-    code(modules[PVM]);
-    findings();
+    session_test_lists();
+    session_test_code(modules[PVM]);
+    session_test_findings();
     for (size_t i = 0; i < SAMPLES; i++) penta_close(modules[i]);
     return checks_end();
 }

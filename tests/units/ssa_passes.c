@@ -20,7 +20,7 @@ static const struct ssa_pass *pass_of(const char *name)
     return NULL;
 }
 
-static void print(const struct ssa_function *f, char *text, size_t room)
+static void ssa_passes_print(const struct ssa_function *f, char *text, size_t room)
 {
     struct writer w = {0};
     ssa_print(f, &w);
@@ -44,8 +44,8 @@ static bool inline_first(struct ssa_function *f, const char *callee, penta_error
     return ok;
 }
 
-static void run(const char *path, const char *in, const char *callee, const char *title,
-                const char *want)
+static void ssa_passes_run(const char *path, const char *in, const char *callee, const char *title,
+                           const char *want)
 {
     static char text[1 << 16];
     static const struct ssa_region regions[] = {{0x1000, 256, true}, {0x2000, 64, false}};
@@ -63,7 +63,7 @@ static void run(const char *path, const char *in, const char *callee, const char
         snprintf(text, sizeof text, "%s\n", ok ? "no error" : err.message);
     } else if (ok && callee && !strcmp(title, "inline")) {
         bool done = inline_first(&f, callee, &err) && ssa_verify(&f, &err);
-        print(&f, text, sizeof text);
+        ssa_passes_print(&f, text, sizeof text);
         if (!done) snprintf(text, sizeof text, "%s\n", err.message);
     } else if (ok && strchr(title, ' ')) { /* The section names several passes, which run one
                                             * after the other. */
@@ -75,7 +75,7 @@ static void run(const char *path, const char *in, const char *callee, const char
             if (known) pass_of(name)->run(&f);
         }
         if (known)
-            print(&f, text, sizeof text);
+            ssa_passes_print(&f, text, sizeof text);
         else
             snprintf(text, sizeof text, "no such pass\n");
         if (!ssa_verify(&f, &err)) snprintf(text, sizeof text, "after them: %s\n", err.message);
@@ -83,14 +83,14 @@ static void run(const char *path, const char *in, const char *callee, const char
         snprintf(text, sizeof text, "%s\n", ok ? "no such pass" : err.message);
     } else {
         if (pass) pass->run(&f);
-        print(&f, text, sizeof text);
+        ssa_passes_print(&f, text, sizeof text);
         if (!ssa_verify(&f, &err)) snprintf(text, sizeof text, "after the pass: %s\n", err.message);
     }
     CHECK(!strcmp(want, text), "%s %s\nexpected:\n%sgot:\n%s", path, title, want, text);
     ssa_fini(&f);
 }
 
-static void test(const char *path)
+static void ssa_passes_test(const char *path)
 {
     penta_bytes file = file_of(path);
     bool expects = false;
@@ -114,7 +114,7 @@ static void test(const char *path)
                 free(callee);
                 callee = whole;
             } else {
-                run(path, in ? in : "", callee, title, whole);
+                ssa_passes_run(path, in ? in : "", callee, title, whole);
                 expects = true;
                 free(whole);
             }
@@ -135,6 +135,6 @@ static void test(const char *path)
 
 int main(int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++) test(argv[i]);
+    for (int i = 1; i < argc; i++) ssa_passes_test(argv[i]);
     return checks_end();
 }

@@ -18,18 +18,18 @@
 #include <unistd.h>
 
 static uint64_t seed = 1;
-static uint32_t rnd(uint32_t below) { return random_below(&seed, below); }
+static uint32_t tvmr_test_rnd(uint32_t below) { return random_below(&seed, below); }
 
 enum weights_kind { EQUAL, SMALL, MIXED, EXTREME, KINDS };
 
 static struct tvmr_signal random_signal(enum weights_kind kind)
 {
-    int8_t p = (int8_t)((int)rnd(3) - 1);
+    int8_t p = (int8_t)((int)tvmr_test_rnd(3) - 1);
     switch (kind) {
     case EQUAL: return (struct tvmr_signal){p, 77};
-    case SMALL: return (struct tvmr_signal){p, (uint8_t)rnd(128)};
-    case MIXED: return (struct tvmr_signal){p, (uint8_t)rnd(256)};
-    default: return (struct tvmr_signal){(int8_t)(rnd(2) ? 1 : -1), 255};
+    case SMALL: return (struct tvmr_signal){p, (uint8_t)tvmr_test_rnd(128)};
+    case MIXED: return (struct tvmr_signal){p, (uint8_t)tvmr_test_rnd(256)};
+    default: return (struct tvmr_signal){(int8_t)(tvmr_test_rnd(2) ? 1 : -1), 255};
     }
 }
 
@@ -38,14 +38,14 @@ static int32_t random_input(unsigned range)
     static const int32_t edges[] = {
         INT32_MIN, INT32_MAX, INT32_MIN + 1, -1,  0,    1,   255, -255, 256, -256, 32767, -32768,
         32768,     8388607,   -8388608,      127, -128, 128, 14,  15,   59,  60,   119,   120};
-    uint32_t all = rnd(0x80000000u) << 1 | rnd(2);
+    uint32_t all = tvmr_test_rnd(0x80000000u) << 1 | tvmr_test_rnd(2);
     switch (range) {
     case 0: return (int32_t)(all & 255) - 128;
     case 1: return (int32_t)(all & 65535) - 32768;
     case 2: return (int32_t)(all & 0xffffff) - 0x800000;
     case 3: return (int32_t)all;
-    case 4: return edges[rnd(sizeof edges / sizeof *edges)];
-    default: return rnd(2) ? INT32_MAX : INT32_MIN;
+    case 4: return edges[tvmr_test_rnd(sizeof edges / sizeof *edges)];
+    default: return tvmr_test_rnd(2) ? INT32_MAX : INT32_MIN;
     }
 }
 
@@ -53,7 +53,7 @@ static void one_product(struct tvmr_vm *vm, size_t rows, size_t cols, enum weigh
                         unsigned range, bool temps)
 {
     uint32_t dims[] = {(uint32_t)rows, (uint32_t)cols};
-    size_t count = rnd(4) ? cols : rnd((uint32_t)cols + 8);
+    size_t count = tvmr_test_rnd(4) ? cols : tvmr_test_rnd((uint32_t)cols + 8);
     int32_t *x = malloc((count + 1) * sizeof *x), *a = malloc((rows + 1) * sizeof *a),
             *b = malloc((rows + 1) * sizeof *b);
     if (!x || !a || !b || !tvmr_cold_new(vm, 0, rows * cols, dims, 2)) abort();
@@ -62,7 +62,7 @@ static void one_product(struct tvmr_vm *vm, size_t rows, size_t cols, enum weigh
     if (temps) {
         uint8_t *t = malloc(c->count + 1);
         if (!t) abort();
-        for (size_t i = 0; i < c->count; i++) t[i] = (uint8_t)rnd(5);
+        for (size_t i = 0; i < c->count; i++) t[i] = (uint8_t)tvmr_test_rnd(5);
         tvmr_temps_set(vm, c, t);
         free(t);
     }
@@ -83,7 +83,7 @@ static void one_product(struct tvmr_vm *vm, size_t rows, size_t cols, enum weigh
     free(b);
 }
 
-static void products(const char *name)
+static void tvmr_test_products(const char *name)
 {
     static const uint16_t sizes[] = {1,  2,   3,   4,   5,   7,   8,   15,  16,  31,  63,  64,
                                      65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1000};
@@ -96,16 +96,19 @@ static void products(const char *name)
         vm->kernels = (unsigned)kernels;
         vm->threads = threads;
         for (unsigned i = 0; i < 1500; i++) {
-            size_t rows = sizes[rnd(12)], cols = sizes[rnd(sizeof sizes / sizeof *sizes)];
-            one_product(vm, rows, cols, (enum weights_kind)rnd(KINDS), rnd(6), rnd(2));
+            size_t rows = sizes[tvmr_test_rnd(12)],
+                   cols = sizes[tvmr_test_rnd(sizeof sizes / sizeof *sizes)];
+            one_product(vm, rows, cols, (enum weights_kind)tvmr_test_rnd(KINDS), tvmr_test_rnd(6),
+                        tvmr_test_rnd(2));
         }
         for (unsigned kind = 0; kind < KINDS; kind++) /* Long rows have sums near their limits. */
             for (unsigned range = 0; range < 6; range++)
                 one_product(vm, 2, 65535, (enum weights_kind)kind, range, range & 1);
         for (unsigned i = 0; i < 24; i++) { /* The shapes are larger than a small matrix. */
             static const uint16_t widths[] = {64, 65, 127, 129, 257, 1000, 4097, 32767};
-            size_t cols = widths[i % 8], rows = ((size_t)1 << 19) / cols + 1 + rnd(4);
-            one_product(vm, rows, cols, rnd(2) ? MIXED : EXTREME, i % 6, rnd(2));
+            size_t cols = widths[i % 8], rows = ((size_t)1 << 19) / cols + 1 + tvmr_test_rnd(4);
+            one_product(vm, rows, cols, tvmr_test_rnd(2) ? MIXED : EXTREME, i % 6,
+                        tvmr_test_rnd(2));
         }
         one_product(vm, 4, 32767, EXTREME, 5, false);
         one_product(vm, 513, 300, MIXED, 1, true);
@@ -152,8 +155,9 @@ FORMULA(tensor_greater, v > b)
 
 enum { ELEMENTS_MAX = 5000 };
 
-static void compare(const char *name, const int32_t *r, const int32_t *x, const int32_t *y,
-                    size_t n, int32_t p, int32_t q, int64_t (*want)(struct wanted))
+static void tvmr_test_compare(const char *name, const int32_t *r, const int32_t *x,
+                              const int32_t *y, size_t n, int32_t p, int32_t q,
+                              int64_t (*want)(struct wanted))
 {
     size_t i = 0;
     while (i < n && r[i] == want((struct wanted){x[i], p, q, y[i]})) i++;
@@ -168,26 +172,27 @@ static void elements_of(const struct tvmr_elements *set, size_t n, unsigned rang
     int64_t total = 0, largest = n ? INT32_MIN : 0;
     uint64_t dot = 0;
     for (size_t i = 0; i < n; i++) {
-        x[i] = range ? random_input(rnd(6)) : (int32_t)i - ELEMENTS_MAX / 2;
-        y[i] = random_input(rnd(6));
-        w[i] = (struct tvmr_signal){(int8_t)rnd(256), (uint8_t)rnd(256)};
+        x[i] = range ? random_input(tvmr_test_rnd(6)) : (int32_t)i - ELEMENTS_MAX / 2;
+        y[i] = random_input(tvmr_test_rnd(6));
+        w[i] = (struct tvmr_signal){(int8_t)tvmr_test_rnd(256), (uint8_t)tvmr_test_rnd(256)};
         total += x[i];
         dot += (uint64_t)((int64_t)x[i] * y[i]);
         if (x[i] > largest) largest = x[i];
     }
-    int32_t p = (int32_t)rnd(32), low = -(int32_t)rnd(40000), high = (int32_t)rnd(40000);
+    int32_t p = (int32_t)tvmr_test_rnd(32), low = -(int32_t)tvmr_test_rnd(40000),
+            high = (int32_t)tvmr_test_rnd(40000);
 #define UNARY(name, ...)                                                                           \
     {                                                                                              \
         int32_t first = !strcmp(#name, "clamp")          ? low                                     \
-                        : !strcmp(#name, "scale")        ? (int32_t)rnd(65536)                     \
-                        : !strcmp(#name, "core_sigmoid") ? 1 + (int32_t)rnd(255)                   \
+                        : !strcmp(#name, "scale")        ? (int32_t)tvmr_test_rnd(65536)           \
+                        : !strcmp(#name, "core_sigmoid") ? 1 + (int32_t)tvmr_test_rnd(255)         \
                                                          : p;                                      \
         set->name(r, x, n, first, high);                                                           \
-        compare(#name, r, x, y, n, first, high, want_##name);                                      \
+        tvmr_test_compare(#name, r, x, y, n, first, high, want_##name);                            \
     }
 #define BINARY(name, ...)                                                                          \
     set->name(r, x, y, n);                                                                         \
-    compare(#name, r, x, y, n, p, high, want_##name);
+    tvmr_test_compare(#name, r, x, y, n, p, high, want_##name);
 #include "tvmr/kernels/elements.def"
     set->bias(r, x, w, n, 255);
     for (size_t i = 0; i < n; i++)
@@ -198,7 +203,7 @@ static void elements_of(const struct tvmr_elements *set, size_t n, unsigned rang
           "reductions (%zu)", n);
 }
 
-static void elements(void)
+static void tvmr_test_elements(void)
 {
     static const char *const names[] = {"plain", "avx2", "avx512"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
@@ -206,23 +211,23 @@ static void elements(void)
         if (kernels < 0) continue;
         elements_of(tvmr_elements[kernels], ELEMENTS_MAX, 0);
         for (unsigned i = 0; i < 200; i++)
-            elements_of(tvmr_elements[kernels], i < 80 ? i : rnd(ELEMENTS_MAX), 1);
+            elements_of(tvmr_elements[kernels], i < 80 ? i : tvmr_test_rnd(ELEMENTS_MAX), 1);
     }
 }
 
-static void broken(void *user, const penta_error *finding)
+static void tvmr_test_broken(void *user, const penta_error *finding)
 {
     (void)user;
     printf("FAIL %s\n", finding->message);
     abort();
 }
 
-static penta_module *program(const char *text)
+static penta_module *tvmr_test_program(const char *text)
 {
-    return penta_assemble(bytes_of(text), "tvmr", NULL, 0, broken, NULL);
+    return penta_assemble(bytes_of(text), "tvmr", NULL, 0, tvmr_test_broken, NULL);
 }
 
-static penta_vm *machine(const penta_module *m)
+static penta_vm *tvmr_test_machine(const penta_module *m)
 {
     penta_error err;
     penta_vm *vm = m ? penta_vm_new(m, NULL, NULL, 0, NULL, &err) : NULL;
@@ -230,13 +235,13 @@ static penta_vm *machine(const penta_module *m)
     return vm;
 }
 
-static void reload(void)
+static void tvmr_test_reload(void)
 {
-    penta_module *old = program(".registers\nC0: ternary[2] key=\"a\"\nC1: ternary[2] "
-                                "key=\"b\"\nC2: ternary[2]\n.program\nhalt\n");
-    penta_module *new = program(".registers\nC0: ternary[2] key=\"a\"\nC1: ternary[3] "
-                                "key=\"b\"\nC2: ternary[2]\n.program\nnop\nhalt\n");
-    penta_vm *base = machine(old);
+    penta_module *old = tvmr_test_program(".registers\nC0: ternary[2] key=\"a\"\nC1: ternary[2] "
+                                          "key=\"b\"\nC2: ternary[2]\n.program\nhalt\n");
+    penta_module *new = tvmr_test_program(".registers\nC0: ternary[2] key=\"a\"\nC1: ternary[3] "
+                                          "key=\"b\"\nC2: ternary[2]\n.program\nnop\nhalt\n");
+    penta_vm *base = tvmr_test_machine(old);
     struct tvmr_vm *vm = tvmr_vm(base);
     penta_error err = {0};
     bool kept = false;
@@ -259,13 +264,14 @@ static void reload(void)
 }
 
 /* Checks that a snapshot has the profile, whatever the profile of the machine that loads it. */
-static void profiles(void)
+static void tvmr_test_profiles(void)
 {
-    penta_module *m = program(".registers\nH0: i32[1]\n.program\nnop\nloop 0\nset H0, 7\n"
-                              "end_loop\nstore_output H0\nhalt\n");
+    penta_module *m = tvmr_test_program(".registers\nH0: i32[1]\n.program\nnop\nloop 0\nset H0, 7\n"
+                                        "end_loop\nstore_output H0\nhalt\n");
     penta_option ternsig = {"profile", "ternsig"};
     penta_error err = {0};
-    penta_vm *upstream = penta_vm_new(m, NULL, &ternsig, 1, NULL, &err), *own = machine(m);
+    penta_vm *upstream = penta_vm_new(m, NULL, &ternsig, 1, NULL, &err),
+             *own = tvmr_test_machine(m);
     penta_buffer saved = {0};
     penta_stop stop;
     size_t count = 0;
@@ -283,9 +289,10 @@ static void profiles(void)
 /* Tests tensors without elements. They have NULL for data, to which nothing may be added. */
 static void empty_registers(void)
 {
-    penta_module *m = program(".registers\nC0: ternary[2, 0]\nH0: i32[0]\n.program\n"
-                              "ternary_matmul H1, C0, H0\nternary_batch_matmul H2, C0, H3\nhalt\n");
-    penta_vm *vm = machine(m);
+    penta_module *m =
+        tvmr_test_program(".registers\nC0: ternary[2, 0]\nH0: i32[0]\n.program\n"
+                          "ternary_matmul H1, C0, H0\nternary_batch_matmul H2, C0, H3\nhalt\n");
+    penta_vm *vm = tvmr_test_machine(m);
     uint8_t byte = 7;
     for (uint64_t reg = 0; reg < 192; reg++) {
         CHECK(penta_vm_peek(vm, reg << 32, &byte, 0), "peek of size 0 (%u)", (unsigned)reg);
@@ -302,13 +309,14 @@ static void empty_registers(void)
 }
 
 /* Kills a child that saves again and again at a random moment. The file must always be complete. */
-static void crash(void)
+static void tvmr_test_crash(void)
 {
     char folder[] = "/tmp/penta-weights-XXXXXX", path[64];
     if (!mkdtemp(folder)) abort();
     snprintf(path, sizeof path, "%s/w.tvmw", folder);
-    penta_module *m = program(".registers\nC0: ternary[255, 64] key=\"w\"\n.program\nhalt\n");
-    penta_vm *base = machine(m);
+    penta_module *m =
+        tvmr_test_program(".registers\nC0: ternary[255, 64] key=\"w\"\n.program\nhalt\n");
+    penta_vm *base = tvmr_test_machine(m);
     struct tvmr_vm *vm = tvmr_vm(base);
     penta_error err = {0};
     size_t loaded;
@@ -321,7 +329,7 @@ static void crash(void)
                 tvmr_weights_save(vm, path, &err);
             }
         }
-        usleep(500 + rnd(3000));
+        usleep(500 + tvmr_test_rnd(3000));
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
         err = (penta_error){0};
@@ -337,7 +345,7 @@ static void crash(void)
     penta_close(m);
 }
 
-static void learning(void)
+static void tvmr_test_learning(void)
 {
     static const penta_tvmr_rule rule = PENTA_TVMR_RULE_DEFAULT;
     /* With m = 100 and t = 25 the strengths are 191, 191, 0, 127, 191; times 15 / 255 they are
@@ -444,8 +452,8 @@ static void attached_bank_results(void)
                  ".requires\nbank\n.program\nset H1, 3\nset H2, 0\nconcat H3, H1, H2\n%s\n"
                  "store_output H4\nhalt\n",
                  rows[i].line);
-        penta_module *m = program(text);
-        penta_vm *vm = machine(m);
+        penta_module *m = tvmr_test_program(text);
+        penta_vm *vm = tvmr_test_machine(m);
         penta_stop stop;
         penta_error err;
         size_t count = 0;
@@ -483,8 +491,8 @@ static void attached_bank(void)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         uint64_t id = 0;
         penta_tvmr_bank bank = {.user = &id, .touch = bank_has, .remove = bank_has};
-        penta_module *m = program(rows[i].text);
-        penta_vm *base = machine(m);
+        penta_module *m = tvmr_test_program(rows[i].text);
+        penta_vm *base = tvmr_test_machine(m);
         penta_stop stop;
         penta_tvmr_bank_attach(base, &bank);
         tvmr_vm_begin(tvmr_vm(base), NULL, 0);
@@ -506,11 +514,12 @@ static void file_put(const char *folder, const char *name, penta_bytes bytes)
 
 /* Runs a program with the store of a folder. Returns false and the text of its fault when it
  * failed. */
-static bool live(const char *folder, const char *text, char *fault, int32_t *out, size_t count)
+static bool tvmr_test_live(const char *folder, const char *text, char *fault, int32_t *out,
+                           size_t count)
 {
     penta_error err = {0};
-    penta_module *m = program(text);
-    penta_vm *base = machine(m);
+    penta_module *m = tvmr_test_program(text);
+    penta_vm *base = tvmr_test_machine(m);
     struct tvmr_vm *vm = tvmr_vm(base);
     struct tvmr_domain *w = tvmr_domain_new(folder, &err);
     struct writer log = {0};
@@ -537,7 +546,7 @@ static bool live(const char *folder, const char *text, char *fault, int32_t *out
     ".requires\n" requires "\n.registers\nH0: i32[3]\nC0: ternary[2] key=\"Käse/7\"\n.program\n"  \
                            "load_input H0\n" body "halt\n"
 
-static void models(const char *folder)
+static void tvmr_test_models(const char *folder)
 {
     static const char twice[] = ".registers\nH0: i32[3]\n.program\nload_input H0\n"
                                 "add H0, H0, H0\nstore_output H0\nhalt\n";
@@ -548,25 +557,26 @@ static void models(const char *folder)
                                     "orchestration.model_exec H1, 3\nstore_output H2\n");
     char fault[160];
     int32_t out[3] = {0};
-    CHECK(live(folder, run, fault, out, 3) && out[2] == 3, "a slot without a file: its input (%d)",
-          out[2]);
-    penta_module *m = program(twice);
+    CHECK(tvmr_test_live(folder, run, fault, out, 3) && out[2] == 3,
+          "a slot without a file: its input (%d)", out[2]);
+    penta_module *m = tvmr_test_program(twice);
     struct writer bytes = {0};
     penta_error err = {0};
     if (!m || !tvmr_encode(m, &bytes, &err)) abort();
     file_put(folder, "model-3.tvmr", writer_view(&bytes));
-    CHECK(live(folder, run, fault, out, 3) && out[0] == 2 && out[2] == 6, "a model runs (%d, %d)",
-          out[0], out[2]);
+    CHECK(tvmr_test_live(folder, run, fault, out, 3) && out[0] == 2 && out[2] == 6,
+          "a model runs (%d, %d)", out[0], out[2]);
     bytes.out.data[bytes.out.size - 1] ^= 1;
     file_put(folder, "model-3.tvmr", writer_view(&bytes));
-    CHECK(!live(folder, run, fault, out, 3) && !strncmp(fault, "model 3: ", 9), "a broken one");
+    CHECK(!tvmr_test_live(folder, run, fault, out, 3) && !strncmp(fault, "model 3: ", 9),
+          "a broken one");
     writer_free(&bytes);
     penta_close(m);
-    m = program(".requires\norchestration\n.program\norchestration.model_load H0, 3\n"
-                "orchestration.model_exec H0, 3\nhalt\n");
+    m = tvmr_test_program(".requires\norchestration\n.program\norchestration.model_load H0, 3\n"
+                          "orchestration.model_exec H0, 3\nhalt\n");
     if (!m || !tvmr_encode(m, &bytes, &err)) abort();
     file_put(folder, "model-3.tvmr", writer_view(&bytes));
-    CHECK(!live(folder, run, fault, out, 3) && strstr(fault, "running already"),
+    CHECK(!tvmr_test_live(folder, run, fault, out, 3) && strstr(fault, "running already"),
           "a model that runs itself");
     writer_free(&bytes);
     penta_close(m);
@@ -577,8 +587,8 @@ static int32_t model_result(const char *folder, const char *text, uint64_t trip,
                             unsigned *interrupts)
 {
     penta_error err = {0};
-    penta_module *m = program(text);
-    penta_vm *base = machine(m);
+    penta_module *m = tvmr_test_program(text);
+    penta_vm *base = tvmr_test_machine(m);
     struct tvmr_domain *w = tvmr_domain_new(folder, &err);
     struct writer log = {0};
     penta_stop stop;
@@ -611,7 +621,7 @@ static void interrupted_model(const char *folder)
     static const char run[] =
         IN_PROGRAM("orchestration", "orchestration.model_load H1, 3\n"
                                     "orchestration.model_exec H1, 3\nstore_output H1\n");
-    penta_module *m = program(product);
+    penta_module *m = tvmr_test_program(product);
     struct writer bytes = {0};
     penta_error err = {0};
     unsigned none, some;
@@ -625,7 +635,7 @@ static void interrupted_model(const char *folder)
     penta_close(m);
 }
 
-static void scripts(const char *folder)
+static void tvmr_test_scripts(const char *folder)
 {
     static const struct {
         const char *text, *says; /* a NULL for `says` means that the text is good */
@@ -664,7 +674,7 @@ static void scripts(const char *folder)
     }
 }
 
-static void manifests(const char *folder)
+static void tvmr_test_manifests(const char *folder)
 {
     static const struct {
         const char *text, *says; /* a NULL for `says` means that the text is good */
@@ -716,9 +726,10 @@ static void manifests(const char *folder)
 /* Checks that a weight file that is cut anywhere, or has any changed byte, is refused. */
 static void weight_files(const char *folder)
 {
-    penta_module *m = program(".registers\nC0: ternary[3] key=\"a\"\nC1: ternary[2, 2] key=\"b\"\n"
-                              ".program\nhalt\n");
-    penta_vm *base = machine(m);
+    penta_module *m =
+        tvmr_test_program(".registers\nC0: ternary[3] key=\"a\"\nC1: ternary[2, 2] key=\"b\"\n"
+                          ".program\nhalt\n");
+    penta_vm *base = tvmr_test_machine(m);
     char path[128];
     penta_error err = {0};
     penta_buffer file = {0};
@@ -744,40 +755,43 @@ static void weight_files(const char *folder)
     penta_close(m);
 }
 
-static void stores(void)
+static void tvmr_test_stores(void)
 {
     char folder[] = "/tmp/penta-store-XXXXXX", fault[160], command[100];
     int32_t out[4] = {0};
     if (!mkdtemp(folder)) abort();
-    models(folder);
+    tvmr_test_models(folder);
     interrupted_model(folder);
-    CHECK(live(folder, IN_PROGRAM("lifecycle", "init_random C0, 5\nlifecycle.save_thermo C0\n"),
-               fault, out, 0),
+    CHECK(tvmr_test_live(folder,
+                         IN_PROGRAM("lifecycle", "init_random C0, 5\nlifecycle.save_thermo C0\n"),
+                         fault, out, 0),
           "weights are saved");
-    CHECK(live(folder,
-               IN_PROGRAM("lifecycle\nternary", "lifecycle.load_thermo C0\nset H3, 0\n"
-                                                "ternary.embed_lookup H4, C0, H3\n"
-                                                "store_output H4\n"),
-               fault, out, 2) &&
+    CHECK(tvmr_test_live(folder,
+                         IN_PROGRAM("lifecycle\nternary", "lifecycle.load_thermo C0\nset H3, 0\n"
+                                                          "ternary.embed_lookup H4, C0, H3\n"
+                                                          "store_output H4\n"),
+                         fault, out, 2) &&
               out[0] && !*fault,
           "and loaded (%d)", out[0]);
-    CHECK(live(folder,
-               ".requires\nlifecycle\n.registers\nC0: ternary[3] key=\"Käse/7\"\n.program\n"
-               "lifecycle.load_thermo C0\nhalt\n",
-               fault, out, 0) &&
-              strstr(fault, "another number"),
-          "a warning when they do not fit");
+    CHECK(
+        tvmr_test_live(folder,
+                       ".requires\nlifecycle\n.registers\nC0: ternary[3] key=\"Käse/7\"\n.program\n"
+                       "lifecycle.load_thermo C0\nhalt\n",
+                       fault, out, 0) &&
+            strstr(fault, "another number"),
+        "a warning when they do not fit");
     for (int32_t i = 1; i <= 2; i++)
-        CHECK(live(folder,
-                   IN_PROGRAM("bank", "bank.bank_write H5, H0, 1\nbank.bank_count H6, 1\n"
-                                      "store_output H6\n"),
-                   fault, out, 1) &&
+        CHECK(tvmr_test_live(folder,
+                             IN_PROGRAM("bank", "bank.bank_write H5, H0, 1\nbank.bank_count H6, 1\n"
+                                                "store_output H6\n"),
+                             fault, out, 1) &&
                   out[0] == i,
               "a bank grows from run to run (%d, %d)", out[0], i);
     CHECK(
-        live(folder,
-             IN_PROGRAM("bank", "set H1, 0\nset H2, 1\nconcat H3, H1, H2\nbank.bank_touch H3, 1\n"),
-             fault, out, 0),
+        tvmr_test_live(
+            folder,
+            IN_PROGRAM("bank", "set H1, 0\nset H2, 1\nconcat H3, H1, H2\nbank.bank_touch H3, 1\n"),
+            fault, out, 0),
         "an entry is touched by two numbers");
     static const char link[] =
         IN_PROGRAM("bank", "set H1, 0\nset H2, 1\nconcat H3, H1, H2\nconcat H4, H3, H2\n"
@@ -786,25 +800,27 @@ static void stores(void)
     static const char follow[] = IN_PROGRAM(
         "bank", "set H1, 0\nset H2, 1\nconcat H3, H1, H2\nbank.bank_traverse H5, H3, 1, 0x51\n"
                 "store_output H5\n");
-    CHECK(live(folder, link, fault, out, 0) && live(folder, follow, fault, out, 4) && out[0] == 1 &&
-              out[1] == 1 && out[3] == 2,
+    CHECK(tvmr_test_live(folder, link, fault, out, 0) &&
+              tvmr_test_live(folder, follow, fault, out, 4) && out[0] == 1 && out[1] == 1 &&
+              out[3] == 2,
           "edges outlive the run (%d, %d)", out[0], out[3]);
-    CHECK(live(folder, IN_PROGRAM("bank", "bank.bank_evict 1, 2\n"), fault, out, 0) &&
-              live(folder, follow, fault, out, 1) && out[0] == 0,
+    CHECK(tvmr_test_live(folder, IN_PROGRAM("bank", "bank.bank_evict 1, 2\n"), fault, out, 0) &&
+              tvmr_test_live(folder, follow, fault, out, 1) && out[0] == 0,
           "and go with their entries (%d)", out[0]);
     file_put(folder, "bank-1", bytes_of("broken"));
-    CHECK(!live(folder, IN_PROGRAM("bank", "bank.bank_count H6, 1\n"), fault, out, 0) &&
+    CHECK(!tvmr_test_live(folder, IN_PROGRAM("bank", "bank.bank_count H6, 1\n"), fault, out, 0) &&
               strstr(fault, "damaged"),
           "a broken bank");
     file_put(folder, "pool", bytes_of("broken"));
-    CHECK(!live(folder, IN_PROGRAM("pool", "pool.pool_load\n"), fault, out, 0) &&
+    CHECK(!tvmr_test_live(folder, IN_PROGRAM("pool", "pool.pool_load\n"), fault, out, 0) &&
               strstr(fault, "damaged"),
           "a broken pool");
-    scripts(folder);
-    manifests(folder);
+    tvmr_test_scripts(folder);
+    tvmr_test_manifests(folder);
     weight_files(folder);
     file_put(folder, "journal", bytes_of("broken"));
-    CHECK(!live(folder, IN_PROGRAM("pool", ""), fault, out, 0) && strstr(fault, "damaged"),
+    CHECK(!tvmr_test_live(folder, IN_PROGRAM("pool", ""), fault, out, 0) &&
+              strstr(fault, "damaged"),
           "a broken journal");
     static const char *const names[] = {"lock", "journal", "../weights"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -815,7 +831,8 @@ static void stores(void)
         writer_char(&journal, 'x');
         writer_uint(&journal, checksum_xxh64(writer_view(&journal)), 8);
         file_put(folder, "journal", writer_view(&journal));
-        CHECK(!live(folder, IN_PROGRAM("pool", ""), fault, out, 0) && strstr(fault, "no file"),
+        CHECK(!tvmr_test_live(folder, IN_PROGRAM("pool", ""), fault, out, 0) &&
+                  strstr(fault, "no file"),
               "a journal that names something else (%zu)", i);
         writer_free(&journal);
     }
@@ -825,7 +842,7 @@ static void stores(void)
 
 /* Writes two registers in one transaction. Whenever the run is killed, both files must be of the
  * same commit. */
-static void transactions(void)
+static void tvmr_test_transactions(void)
 {
     char folder[] = "/tmp/penta-commit-XXXXXX", fault[160], command[100];
     if (!mkdtemp(folder)) abort();
@@ -840,20 +857,20 @@ static void transactions(void)
                          "init_random C1, %u\nlifecycle.txn_begin 3\nlifecycle.save_thermo C0\n"
                          "lifecycle.save_thermo C1\nlifecycle.txn_commit 3\nhalt\n",
                          n, n);
-                live(folder, text, fault, NULL, 0);
+                tvmr_test_live(folder, text, fault, NULL, 0);
             }
         }
-        usleep(3000 + rnd(4000));
+        usleep(3000 + tvmr_test_rnd(4000));
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
         int32_t out[18];
-        bool ok =
-            live(folder,
-                 ".requires\nlifecycle\nternary\n.registers\nC0: ternary[9] key=\"a\"\n"
-                 "C1: ternary[9] key=\"b\"\n.program\nlifecycle.load_thermo C0\n"
-                 "lifecycle.load_thermo C1\nset H0, 0\nternary.embed_lookup H1, C0, H0\n"
-                 "ternary.embed_lookup H2, C1, H0\nconcat H3, H1, H2\nstore_output H3\nhalt\n",
-                 fault, out, 18);
+        bool ok = tvmr_test_live(
+            folder,
+            ".requires\nlifecycle\nternary\n.registers\nC0: ternary[9] key=\"a\"\n"
+            "C1: ternary[9] key=\"b\"\n.program\nlifecycle.load_thermo C0\n"
+            "lifecycle.load_thermo C1\nset H0, 0\nternary.embed_lookup H1, C0, H0\n"
+            "ternary.embed_lookup H2, C1, H0\nconcat H3, H1, H2\nstore_output H3\nhalt\n",
+            fault, out, 18);
         CHECK(ok && !memcmp(out, out + 9, 9 * sizeof *out), "a commit is all or nothing (%u)", i);
     }
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
@@ -862,18 +879,18 @@ static void transactions(void)
 
 int main(void)
 {
-    products("plain");
-    products("avx2");
-    products("avx512");
-    elements();
-    learning();
-    reload();
-    profiles();
+    tvmr_test_products("plain");
+    tvmr_test_products("avx2");
+    tvmr_test_products("avx512");
+    tvmr_test_elements();
+    tvmr_test_learning();
+    tvmr_test_reload();
+    tvmr_test_profiles();
     empty_registers();
-    crash();
+    tvmr_test_crash();
     attached_bank();
     attached_bank_results();
-    stores();
-    transactions();
+    tvmr_test_stores();
+    tvmr_test_transactions();
     return checks_end();
 }

@@ -77,7 +77,7 @@ static void other_registers(penta_vm *vm)
 }
 
 /* Checks a machine that may hold 64 KiB: the rule about limits refuses to set more. */
-static void budget(const penta_module *m)
+static void tvmr_api_budget(const penta_module *m)
 {
     penta_option limit = {"memory", "65536"};
     penta_error err;
@@ -136,7 +136,7 @@ static void domain_operations(enum ending ending)
     penta_close(m);
 }
 
-static void reloading(void)
+static void tvmr_api_reloading(void)
 {
     penta_error err;
     bool kept;
@@ -151,7 +151,7 @@ static void reloading(void)
     penta_close(m);
 }
 
-static penta_tvmr_result next(penta_vm *vm, const uint8_t operands[4], void *user)
+static penta_tvmr_result tvmr_api_next(penta_vm *vm, const uint8_t operands[4], void *user)
 {
     const int32_t value = operands[1];
     penta_error err;
@@ -161,13 +161,13 @@ static penta_tvmr_result next(penta_vm *vm, const uint8_t operands[4], void *use
     return set ? PENTA_TVMR_NEXT : PENTA_TVMR_FAIL;
 }
 
-static penta_tvmr_result halt(penta_vm *vm, const uint8_t operands[4], void *user)
+static penta_tvmr_result tvmr_api_halt(penta_vm *vm, const uint8_t operands[4], void *user)
 {
     (void)vm, (void)operands, (void)user;
     return PENTA_TVMR_HALT;
 }
 
-static penta_tvmr_result broken(penta_vm *vm, const uint8_t operands[4], void *user)
+static penta_tvmr_result tvmr_api_broken(penta_vm *vm, const uint8_t operands[4], void *user)
 {
     (void)user;
     if (operands[0]) penta_tvmr_fail(vm, "the pump is dry");
@@ -197,13 +197,14 @@ static void extension_run(const char *body, penta_stop_kind kind, const char *fa
     penta_close(m);
 }
 
-static void extensions(void)
+static void tvmr_api_extensions(void)
 {
     static int calls;
-    static const penta_tvmr_instruction rows[] = {{"SET", "di--", "A = B", next},
-                                                  {"OFF", "----", "ends the run", halt},
-                                                  {"DRY", "i---", "fails", broken}},
-                                        bad[] = {{"A", "d---", "", next}, {"B", "dx--", "", next}};
+    static const penta_tvmr_instruction rows[] = {{"SET", "di--", "A = B", tvmr_api_next},
+                                                  {"OFF", "----", "ends the run", tvmr_api_halt},
+                                                  {"DRY", "i---", "fails", tvmr_api_broken}},
+                                        bad[] = {{"A", "d---", "", tvmr_api_next},
+                                                 {"B", "dx--", "", tvmr_api_next}};
     static const penta_tvmr_extension pump = {0x0200, 1, 2, 3, "pump", rows, 3, &calls},
                                       nameless = {0x0201, 1, 0, 0, NULL, rows, 3, NULL},
                                       unsound = {0x0202, 1, 0, 0, "x", bad, 2, NULL},
@@ -239,10 +240,10 @@ int main(void)
     cold_registers(vm);
     other_registers(vm);
     penta_vm_free(vm);
-    budget(m);
+    tvmr_api_budget(m);
     penta_close(m);
     for (enum ending e = ANSWERED; e <= FAILED; e++) domain_operations(e);
-    reloading();
-    extensions();
+    tvmr_api_reloading();
+    tvmr_api_extensions();
     return checks_end();
 }

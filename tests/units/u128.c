@@ -5,48 +5,53 @@
 #include "check.h"
 #include <stddef.h>
 
-static void expect(const char *what, u128 a, u128 b, bool ok)
+static void u128_test_expect(const char *what, u128 a, u128 b, bool ok)
 {
     CHECK(ok, "%s of %016llx%016llx and %016llx%016llx", what, (unsigned long long)a.high,
           (unsigned long long)a.low, (unsigned long long)b.high, (unsigned long long)b.low);
 }
 
-static bool minus(u128 a) { return u128_is_negative(a); }
-static u128 amount(u128 a) { return minus(a) ? u128_negate(a) : a; }
+static bool u128_test_minus(u128 a) { return u128_is_negative(a); }
+static u128 u128_test_amount(u128 a) { return u128_test_minus(a) ? u128_negate(a) : a; }
 
 /* Checks what holds for every pair. */
-static void laws(u128 a, u128 b)
+static void u128_test_laws(u128 a, u128 b)
 {
-    expect("sum", a, b, u128_equal(u128_sub(u128_add(a, b), b), a));
-    expect("order", a, b, u128_less(a, b) + u128_less(b, a) + u128_equal(a, b) == 1);
-    expect("signed order", a, b,
-           u128_less_signed(a, b) == (minus(a) != minus(b) ? minus(a) : u128_less(a, b)));
-    expect("bits", a, b, u128_equal(u128_add(u128_xor(a, b), u128_and(a, b)), u128_or(a, b)));
+    u128_test_expect("sum", a, b, u128_equal(u128_sub(u128_add(a, b), b), a));
+    u128_test_expect("order", a, b, u128_less(a, b) + u128_less(b, a) + u128_equal(a, b) == 1);
+    u128_test_expect(
+        "signed order", a, b,
+        u128_less_signed(a, b) ==
+            (u128_test_minus(a) != u128_test_minus(b) ? u128_test_minus(a) : u128_less(a, b)));
+    u128_test_expect("bits", a, b,
+                     u128_equal(u128_add(u128_xor(a, b), u128_and(a, b)), u128_or(a, b)));
     if (u128_is_zero(b)) return;
     u128 q = u128_div(a, b), r = u128_mod(a, b);
-    expect("quotient", a, b, u128_equal(u128_add(u128_mul(q, b), r), a) && u128_less(r, b));
+    u128_test_expect("quotient", a, b,
+                     u128_equal(u128_add(u128_mul(q, b), r), a) && u128_less(r, b));
     q = u128_div_signed(a, b), r = u128_mod_signed(a, b);
-    expect("signed quotient", a, b,
-           u128_equal(u128_add(u128_mul(q, b), r), a) && u128_less(amount(r), amount(b)) &&
-               (u128_is_zero(r) || minus(r) == minus(a)));
+    u128_test_expect("signed quotient", a, b,
+                     u128_equal(u128_add(u128_mul(q, b), r), a) &&
+                         u128_less(u128_test_amount(r), u128_test_amount(b)) &&
+                         (u128_is_zero(r) || u128_test_minus(r) == u128_test_minus(a)));
 }
 
-static void shifts(u128 a)
+static void u128_test_shifts(u128 a)
 {
     u128 left = a, right = a;
     for (unsigned n = 0; n < 128; n++) {
         u128 by = u128_of(n), up = u128_not(u128_of(0));
-        expect("<<", a, by, u128_equal(u128_shl(a, n), left));
-        expect(">>", a, by, u128_equal(u128_shr(a, n), right));
-        u128 sign = minus(a) && n ? u128_shl(up, 128 - n) : u128_of(0);
-        expect("signed >>", a, by, u128_equal(u128_sar(a, n), u128_or(right, sign)));
-        expect("bit", a, by, u128_bit(a, n) == (right.low & 1));
+        u128_test_expect("<<", a, by, u128_equal(u128_shl(a, n), left));
+        u128_test_expect(">>", a, by, u128_equal(u128_shr(a, n), right));
+        u128 sign = u128_test_minus(a) && n ? u128_shl(up, 128 - n) : u128_of(0);
+        u128_test_expect("signed >>", a, by, u128_equal(u128_sar(a, n), u128_or(right, sign)));
+        u128_test_expect("bit", a, by, u128_bit(a, n) == (right.low & 1));
         left = u128_add(left, left);
         right = u128_div(right, u128_of(2));
     }
 }
 
-static void reals(void)
+static void u128_test_reals(void)
 {
     static const struct {
         uint64_t high, low;
@@ -67,41 +72,46 @@ static void reals(void)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         u128 v = u128_join(rows[i].high, rows[i].low);
-        expect("real", v, v, u128_real(v) == rows[i].real);
-        expect("real of 32 bits", v, v, (double)u128_real32(v) == rows[i].real32);
+        u128_test_expect("real", v, v, u128_real(v) == rows[i].real);
+        u128_test_expect("real of 32 bits", v, v, (double)u128_real32(v) == rows[i].real32);
         if (rows[i].real < 0x1p128) {
             v = u128_of_real(rows[i].real);
-            expect("of real", v, v, u128_real(v) == rows[i].real);
+            u128_test_expect("of real", v, v, u128_real(v) == rows[i].real);
         }
     }
-    expect("part", u128_of(0), u128_of(0), u128_is_zero(u128_of_real(0.9)));
+    u128_test_expect("part", u128_of(0), u128_of(0), u128_is_zero(u128_of_real(0.9)));
 }
 
 #ifdef __SIZEOF_INT128__
 typedef unsigned __int128 wide;
 
-static bool same(u128 a, wide b) { return a.low == (uint64_t)b && a.high == (uint64_t)(b >> 64); }
+static bool u128_test_same(u128 a, wide b)
+{
+    return a.low == (uint64_t)b && a.high == (uint64_t)(b >> 64);
+}
 
-static void compared(u128 a, u128 b)
+static void u128_test_compared(u128 a, u128 b)
 {
     wide x = (wide)a.high << 64 | a.low, y = (wide)b.high << 64 | b.low;
-    expect("+", a, b, same(u128_add(a, b), x + y));
-    expect("-", a, b, same(u128_sub(a, b), x - y));
-    expect("*", a, b, same(u128_mul(a, b), x * y));
-    expect("product", a, b, same(u128_product(a.low, b.high), (wide)a.low * b.high));
-    expect("real", a, b, u128_real(a) == (double)x);
-    expect("real of 32 bits", a, b, u128_real32(a) == (float)x);
+    u128_test_expect("+", a, b, u128_test_same(u128_add(a, b), x + y));
+    u128_test_expect("-", a, b, u128_test_same(u128_sub(a, b), x - y));
+    u128_test_expect("*", a, b, u128_test_same(u128_mul(a, b), x * y));
+    u128_test_expect("product", a, b,
+                     u128_test_same(u128_product(a.low, b.high), (wide)a.low * b.high));
+    u128_test_expect("real", a, b, u128_real(a) == (double)x);
+    u128_test_expect("real of 32 bits", a, b, u128_real32(a) == (float)x);
     if ((double)x < 0x1p128)
-        expect("of real", a, b, same(u128_of_real((double)x), (wide)(double)x));
+        u128_test_expect("of real", a, b, u128_test_same(u128_of_real((double)x), (wide)(double)x));
     if (!y) return;
-    expect("/", a, b, same(u128_div(a, b), x / y) && same(u128_mod(a, b), x % y));
+    u128_test_expect(
+        "/", a, b, u128_test_same(u128_div(a, b), x / y) && u128_test_same(u128_mod(a, b), x % y));
     if (x == (wide)1 << 127 && !~y) return; /* C does not define the least number divided by -1. */
-    expect("signed /", a, b,
-           same(u128_div_signed(a, b), (wide)((__int128)x / (__int128)y)) &&
-               same(u128_mod_signed(a, b), (wide)((__int128)x % (__int128)y)));
+    u128_test_expect("signed /", a, b,
+                     u128_test_same(u128_div_signed(a, b), (wide)((__int128)x / (__int128)y)) &&
+                         u128_test_same(u128_mod_signed(a, b), (wide)((__int128)x % (__int128)y)));
 }
 #else
-static void compared(u128 a, u128 b) { (void)a, (void)b; }
+static void u128_test_compared(u128 a, u128 b) { (void)a, (void)b; }
 #endif
 
 int main(void)
@@ -121,11 +131,11 @@ int main(void)
     uint64_t seed = 1;
     for (unsigned i = 0; i < EDGES * EDGES; i++) {
         u128 a = u128_join(edges[i / EDGES], edges[i % EDGES]);
-        shifts(a);
+        u128_test_shifts(a);
         for (unsigned k = 0; k < EDGES * EDGES; k++) {
             u128 b = u128_join(edges[k / EDGES], edges[k % EDGES]);
-            laws(a, b);
-            compared(a, b);
+            u128_test_laws(a, b);
+            u128_test_compared(a, b);
         }
     }
     for (unsigned i = 0; i < 20000; i++) {
@@ -135,9 +145,9 @@ int main(void)
             part[k] = (seed ^ seed >> 31) >> seed % 61;
         }
         u128 a = u128_join(part[0], part[1]), b = u128_join(i & 1 ? 0 : part[2], part[3]);
-        laws(a, b);
-        compared(a, b);
+        u128_test_laws(a, b);
+        u128_test_compared(a, b);
     }
-    reals();
+    u128_test_reals();
     return checks_end();
 }

@@ -20,11 +20,14 @@ static const char *const r16[] = {"ax",  "cx",  "dx",   "bx",   "sp",   "bp",   
                                   "r8w", "r9w", "r10w", "r11w", "r12w", "r13w", "r14w", "r15w"};
 static const char *const r8[] = {"al",  "cl",  "dl",   "bl",   "spl",  "bpl",  "sil",  "dil",
                                  "r8b", "r9b", "r10b", "r11b", "r12b", "r13b", "r14b", "r15b"};
-static const char *name(enum x64_size size, unsigned reg) { return (size == X64 ? r64 : r32)[reg]; }
+static const char *x64_test_name(enum x64_size size, unsigned reg)
+{
+    return (size == X64 ? r64 : r32)[reg];
+}
 
 /* Writes a number as Zydis does: hexadecimal with at least two digits, and with a sign when
  * negative. */
-static const char *number(int64_t v)
+static const char *x64_test_number(int64_t v)
 {
     static char texts[8][32];
     static unsigned next;
@@ -36,7 +39,7 @@ static const char *number(int64_t v)
 
 /* Decodes the instruction at this offset, which is also its address. The size of an access is
  * always printed. */
-static bool decode(uint32_t at, char *text, size_t size, ZydisDecodedInstruction *in)
+static bool x64_test_decode(uint32_t at, char *text, size_t size, ZydisDecodedInstruction *in)
 {
     static ZydisDecoder decoder;
     static ZydisFormatter formatter;
@@ -68,7 +71,7 @@ static bool decode(uint32_t at, char *text, size_t size, ZydisDecodedInstruction
     return true;
 }
 
-static void begin(void) { x64_init(&e, memory, sizeof memory); }
+static void x64_test_begin(void) { x64_init(&e, memory, sizeof memory); }
 
 /* Checks that the bytes written are one instruction, which decodes to this text. */
 static void __attribute__((format(printf, 1, 2))) reads(const char *format, ...)
@@ -80,7 +83,7 @@ static void __attribute__((format(printf, 1, 2))) reads(const char *format, ...)
     va_end(args);
     char text[160];
     ZydisDecodedInstruction in;
-    bool ok = decode(0, text, sizeof text, &in);
+    bool ok = x64_test_decode(0, text, sizeof text, &in);
     CHECK(ok && in.length == x64_here(&e) && !strcmp(text, expected),
           "expected '%s', got '%s' (%u of %u bytes)", expected, text, in.length, x64_here(&e));
 }
@@ -93,21 +96,21 @@ static const int32_t immediates[] = {0,    1,    127,   128,   255,       -1,
 enum { IMMEDIATES = sizeof immediates / sizeof *immediates };
 
 /* Returns an immediate as wide as the operation, as Zydis shows it. */
-static const char *shown(enum x64_size size, int32_t v)
+static const char *x64_test_shown(enum x64_size size, int32_t v)
 {
     static char text[24];
     snprintf(text, sizeof text, "0x%02" PRIX64, size == X64 ? (uint64_t)(int64_t)v : (uint32_t)v);
     return text;
 }
 
-static void registers(void)
+static void x64_test_registers(void)
 {
 #define TWO(mnemonic, text)                                                                        \
     SIZES(size) EACH(d) EACH(s)                                                                    \
     {                                                                                              \
-        begin();                                                                                   \
+        x64_test_begin();                                                                          \
         x64_##mnemonic(&e, size, d, s);                                                            \
-        reads(text " %s, %s", name(size, d), name(size, s));                                       \
+        reads(text " %s, %s", x64_test_name(size, d), x64_test_name(size, s));                     \
     }
     /* clang-format off */
     TWO(add, "add") TWO(or, "or") TWO(and, "and") TWO(sub, "sub") TWO(xor, "xor") TWO(cmp, "cmp")
@@ -115,41 +118,48 @@ static void registers(void)
         /* clang-format on */
         SIZES(size) EACH(d) EACH(s)
     {
-        begin(), x64_test(&e, size, d, s), reads("test %s, %s", name(size, s), name(size, d));
-        begin(), x64_xchg(&e, size, d, s), reads("xchg %s, %s", name(size, s), name(size, d));
-        begin(), x64_movzx16(&e, size, d, s), reads("movzx %s, %s", name(size, d), r16[s]);
-        begin(), x64_movsx16(&e, size, d, s), reads("movsx %s, %s", name(size, d), r16[s]);
-        begin(), x64_movsx8(&e, size, d, s), reads("movsx %s, %s", name(size, d), r8[s]);
+        x64_test_begin(), x64_test(&e, size, d, s),
+            reads("test %s, %s", x64_test_name(size, s), x64_test_name(size, d));
+        x64_test_begin(), x64_xchg(&e, size, d, s),
+            reads("xchg %s, %s", x64_test_name(size, s), x64_test_name(size, d));
+        x64_test_begin(), x64_movzx16(&e, size, d, s),
+            reads("movzx %s, %s", x64_test_name(size, d), r16[s]);
+        x64_test_begin(), x64_movsx16(&e, size, d, s),
+            reads("movsx %s, %s", x64_test_name(size, d), r16[s]);
+        x64_test_begin(), x64_movsx8(&e, size, d, s),
+            reads("movsx %s, %s", x64_test_name(size, d), r8[s]);
     }
     EACH(d) EACH(s)
     {
-        begin(), x64_movsxd(&e, d, s), reads("movsxd %s, %s", r64[d], r32[s]);
-        begin(), x64_movzx8(&e, d, s), reads("movzx %s, %s", r32[d], r8[s]);
+        x64_test_begin(), x64_movsxd(&e, d, s), reads("movsxd %s, %s", r64[d], r32[s]);
+        x64_test_begin(), x64_movzx8(&e, d, s), reads("movzx %s, %s", r32[d], r8[s]);
     }
 #define ONE(mnemonic, text)                                                                        \
-    SIZES(size) EACH(d) begin(), x64_##mnemonic(&e, size, d), reads(text " %s", name(size, d));
+    SIZES(size)                                                                                    \
+    EACH(d)                                                                                        \
+    x64_test_begin(), x64_##mnemonic(&e, size, d), reads(text " %s", x64_test_name(size, d));
     ONE(not, "not")
     ONE(neg, "neg")
     ONE(mul, "mul")
     ONE(imul_wide, "imul") ONE(div, "div") ONE(idiv, "idiv") ONE(bswap, "bswap") EACH(d)
     {
-        begin(), x64_push(&e, d), reads("push %s", r64[d]);
-        begin(), x64_pop(&e, d), reads("pop %s", r64[d]);
-        begin(), x64_jmp_reg(&e, d), reads("jmp %s", r64[d]);
+        x64_test_begin(), x64_push(&e, d), reads("push %s", r64[d]);
+        x64_test_begin(), x64_pop(&e, d), reads("pop %s", r64[d]);
+        x64_test_begin(), x64_jmp_reg(&e, d), reads("jmp %s", r64[d]);
     }
 }
 
 static const char *const conditions[] = {"o", "no", "b", "nb", "z", "nz", "be", "nbe",
                                          "s", "ns", "p", "np", "l", "nl", "le", "nle"};
 
-static void conditional(void)
+static void x64_test_conditional(void)
 {
     for (enum x64_cond c = X64_O; c <= X64_G; c++) {
-        EACH(d) begin(), x64_setcc(&e, c, d), reads("set%s %s", conditions[c], r8[d]);
+        EACH(d) x64_test_begin(), x64_setcc(&e, c, d), reads("set%s %s", conditions[c], r8[d]);
         SIZES(size) EACH(d) EACH(s)
         {
-            begin(), x64_cmov(&e, c, size, d, s);
-            reads("cmov%s %s, %s", conditions[c], name(size, d), name(size, s));
+            x64_test_begin(), x64_cmov(&e, c, size, d, s);
+            reads("cmov%s %s, %s", conditions[c], x64_test_name(size, d), x64_test_name(size, s));
         }
     }
 }
@@ -159,22 +169,23 @@ static void with_immediates(void)
 #define ALU(mnemonic)                                                                              \
     SIZES(size) EACH(d) for (int i = 0; i < IMMEDIATES; i++)                                       \
     {                                                                                              \
-        begin(), x64_##mnemonic##_imm(&e, size, d, immediates[i]);                                 \
-        reads(#mnemonic " %s, %s", name(size, d), shown(size, immediates[i]));                     \
+        x64_test_begin(), x64_##mnemonic##_imm(&e, size, d, immediates[i]);                        \
+        reads(#mnemonic " %s, %s", x64_test_name(size, d), x64_test_shown(size, immediates[i]));   \
     }
     ALU(add)
     ALU(or)
     ALU(and) ALU(sub) ALU(xor) ALU(cmp) SIZES(size) EACH(d) for (int i = 0; i < IMMEDIATES; i++)
     {
-        begin();
+        x64_test_begin();
         uint32_t at = x64_sub_imm32(&e, size, d, immediates[i]);
         CHECK(at == x64_here(&e) - 4);
-        reads("sub %s, %s", name(size, d), shown(size, immediates[i]));
+        reads("sub %s, %s", x64_test_name(size, d), x64_test_shown(size, immediates[i]));
     }
     SIZES(size) EACH(d) EACH(s) for (int i = 0; i < IMMEDIATES; i++)
     {
-        begin(), x64_imul_imm(&e, size, d, s, immediates[i]);
-        reads("imul %s, %s, %s", name(size, d), name(size, s), shown(size, immediates[i]));
+        x64_test_begin(), x64_imul_imm(&e, size, d, s, immediates[i]);
+        reads("imul %s, %s, %s", x64_test_name(size, d), x64_test_name(size, s),
+              x64_test_shown(size, immediates[i]));
     }
     static const uint64_t values[] = {0,
                                       1,
@@ -187,7 +198,7 @@ static void with_immediates(void)
     EACH(d) for (unsigned i = 0; i < sizeof values / sizeof *values; i++)
     {
         uint64_t v = values[i];
-        begin(), x64_mov_imm(&e, d, v);
+        x64_test_begin(), x64_mov_imm(&e, d, v);
         if (v <= UINT32_MAX)
             reads("mov %s, 0x%02" PRIX64, r32[d], v);
         else if ((int64_t)v == (int32_t)v)
@@ -198,10 +209,10 @@ static void with_immediates(void)
 #define SHIFT(mnemonic)                                                                            \
     SIZES(size) EACH(d) for (unsigned n = 0; n < (size == X64 ? 64 : 32); n++)                     \
     {                                                                                              \
-        begin(), x64_##mnemonic##_imm(&e, size, d, n);                                             \
-        reads(#mnemonic " %s, %s", name(size, d), number(n));                                      \
-        begin(), x64_##mnemonic##_cl(&e, size, d);                                                 \
-        reads(#mnemonic " %s, cl", name(size, d));                                                 \
+        x64_test_begin(), x64_##mnemonic##_imm(&e, size, d, n);                                    \
+        reads(#mnemonic " %s, %s", x64_test_name(size, d), x64_test_number(n));                    \
+        x64_test_begin(), x64_##mnemonic##_cl(&e, size, d);                                        \
+        reads(#mnemonic " %s, cl", x64_test_name(size, d));                                        \
     }
     SHIFT(rol) SHIFT(ror) SHIFT(shl) SHIFT(shr) SHIFT(sar)
 }
@@ -210,28 +221,34 @@ static void three_operands(void)
 {
     SIZES(size) EACH(d) EACH(a) EACH(b)
     {
-        const char *dn = name(size, d), *an = name(size, a), *bn = name(size, b);
-        begin(), x64_andn(&e, size, d, a, b), reads("andn %s, %s, %s", dn, an, bn);
-        begin(), x64_shlx(&e, size, d, a, b), reads("shlx %s, %s, %s", dn, an, bn);
-        begin(), x64_shrx(&e, size, d, a, b), reads("shrx %s, %s, %s", dn, an, bn);
-        begin(), x64_sarx(&e, size, d, a, b), reads("sarx %s, %s, %s", dn, an, bn);
-        begin(), x64_mulx(&e, size, d, a, b), reads("mulx %s, %s, %s", dn, an, bn);
-        begin(), x64_rorx(&e, size, d, a, b), reads("rorx %s, %s, %s", dn, an, number(b));
+        const char *dn = x64_test_name(size, d), *an = x64_test_name(size, a),
+                   *bn = x64_test_name(size, b);
+        x64_test_begin(), x64_andn(&e, size, d, a, b), reads("andn %s, %s, %s", dn, an, bn);
+        x64_test_begin(), x64_shlx(&e, size, d, a, b), reads("shlx %s, %s, %s", dn, an, bn);
+        x64_test_begin(), x64_shrx(&e, size, d, a, b), reads("shrx %s, %s, %s", dn, an, bn);
+        x64_test_begin(), x64_sarx(&e, size, d, a, b), reads("sarx %s, %s, %s", dn, an, bn);
+        x64_test_begin(), x64_mulx(&e, size, d, a, b), reads("mulx %s, %s, %s", dn, an, bn);
+        x64_test_begin(), x64_rorx(&e, size, d, a, b),
+            reads("rorx %s, %s, %s", dn, an, x64_test_number(b));
     }
     EACH(d) EACH(a)
     {
-        begin(), x64_unary(&e, X64_SEXT8, X64, d, a), reads("movsx %s, %s", r64[d], r8[a]);
-        begin(), x64_unary(&e, X64_SEXT16, X64, d, a), reads("movsx %s, %s", r64[d], r16[a]);
-        begin(), x64_unary(&e, X64_SEXT32, X64, d, a), reads("movsxd %s, %s", r64[d], r32[a]);
-        begin(), x64_unary(&e, X64_ZEXT8, X64, d, a), reads("movzx %s, %s", r32[d], r8[a]);
-        begin(), x64_unary(&e, X64_ZEXT16, X64, d, a), reads("movzx %s, %s", r32[d], r16[a]);
-        begin(), x64_unary(&e, X64_ZEXT32, X64, d, a), reads("mov %s, %s", r32[d], r32[a]);
-        begin(), x64_unary(&e, X64_POPCNT, X32, d, a), reads("popcnt %s, %s", r32[d], r32[a]);
+        x64_test_begin(), x64_unary(&e, X64_SEXT8, X64, d, a), reads("movsx %s, %s", r64[d], r8[a]);
+        x64_test_begin(), x64_unary(&e, X64_SEXT16, X64, d, a),
+            reads("movsx %s, %s", r64[d], r16[a]);
+        x64_test_begin(), x64_unary(&e, X64_SEXT32, X64, d, a),
+            reads("movsxd %s, %s", r64[d], r32[a]);
+        x64_test_begin(), x64_unary(&e, X64_ZEXT8, X64, d, a), reads("movzx %s, %s", r32[d], r8[a]);
+        x64_test_begin(), x64_unary(&e, X64_ZEXT16, X64, d, a),
+            reads("movzx %s, %s", r32[d], r16[a]);
+        x64_test_begin(), x64_unary(&e, X64_ZEXT32, X64, d, a), reads("mov %s, %s", r32[d], r32[a]);
+        x64_test_begin(), x64_unary(&e, X64_POPCNT, X32, d, a),
+            reads("popcnt %s, %s", r32[d], r32[a]);
     }
 }
 
 /* Writes [base+index*scale+disp] as Zydis does. */
-static const char *address(struct x64_mem m, const char *width)
+static const char *x64_test_address(struct x64_mem m, const char *width)
 {
     static char text[96];
     const char *const *names = m.narrow ? r32 : r64;
@@ -247,7 +264,7 @@ static const char *address(struct x64_mem m, const char *width)
         uint64_t absolute = m.narrow ? (uint32_t)m.disp : (uint64_t)(int64_t)m.disp;
         sprintf(p, "0x%016" PRIX64 "]", absolute);
     } else if (m.disp) {
-        sprintf(p, "%s%s]", m.disp < 0 ? "" : "+", number(m.disp));
+        sprintf(p, "%s%s]", m.disp < 0 ? "" : "+", x64_test_number(m.disp));
     } else {
         sprintf(p, "]");
     }
@@ -255,7 +272,7 @@ static const char *address(struct x64_mem m, const char *width)
 }
 
 /* Checks accesses to integers by their kind, as x64/access.h has them. */
-static void accesses(struct x64_mem m, unsigned r)
+static void x64_test_accesses(struct x64_mem m, unsigned r)
 {
     static const struct {
         const char *load, *width;
@@ -267,12 +284,12 @@ static void accesses(struct x64_mem m, unsigned r)
                  {"mov", "qword", r64, r64, 8}};
     for (unsigned k = X64_I8; k <= X64_INTEGER; k++) {
         enum x64_access kind = (enum x64_access)k;
-        begin(), x64_load(&e, kind, r, m);
-        reads("%s %s, %s", kinds[k].load, kinds[k].to[r], address(m, kinds[k].width));
-        begin(), x64_store(&e, kind, m, r);
-        reads("mov %s, %s", address(m, kinds[k].width), kinds[k].from[r]);
-        begin(), x64_store_imm(&e, kind, m, 0x45);
-        reads("mov %s, 0x45", address(m, kinds[k].width));
+        x64_test_begin(), x64_load(&e, kind, r, m);
+        reads("%s %s, %s", kinds[k].load, kinds[k].to[r], x64_test_address(m, kinds[k].width));
+        x64_test_begin(), x64_store(&e, kind, m, r);
+        reads("mov %s, %s", x64_test_address(m, kinds[k].width), kinds[k].from[r]);
+        x64_test_begin(), x64_store_imm(&e, kind, m, 0x45);
+        reads("mov %s, 0x45", x64_test_address(m, kinds[k].width));
     }
 }
 
@@ -282,47 +299,49 @@ static void memory_forms(struct x64_mem m)
     plain.gs = false;
     EACH(r)
     {
-        accesses(m, r);
+        x64_test_accesses(m, r);
         SIZES(size)
         {
             const char *width = size == X64 ? "qword" : "dword";
 #define LOAD(mnemonic, text, wide)                                                                 \
-    begin(), x64_##mnemonic##_load(&e, size, r, m);                                                \
-    reads(text " %s, %s", name(size, r), address(m, wide));
+    x64_test_begin(), x64_##mnemonic##_load(&e, size, r, m);                                       \
+    reads(text " %s, %s", x64_test_name(size, r), x64_test_address(m, wide));
             /* clang-format off */
             LOAD(mov, "mov", width) LOAD(add, "add", width) LOAD(or, "or", width)
             LOAD(and, "and", width) LOAD(sub, "sub", width) LOAD(xor, "xor", width)
             LOAD(cmp, "cmp", width) LOAD(movzx8, "movzx", "byte") LOAD(movsx8, "movsx", "byte")
             LOAD(movzx16, "movzx", "word") LOAD(movsx16, "movsx", "word")
                 /* clang-format on */
-                begin(),
+                x64_test_begin(),
                 x64_mov_store(&e, size, m, r);
-            reads("mov %s, %s", address(m, width), name(size, r));
-            begin(), x64_lea(&e, size, r, plain),
-                reads("lea %s, %s", name(size, r), address(plain, ""));
+            reads("mov %s, %s", x64_test_address(m, width), x64_test_name(size, r));
+            x64_test_begin(), x64_lea(&e, size, r, plain),
+                reads("lea %s, %s", x64_test_name(size, r), x64_test_address(plain, ""));
         }
-        begin(), x64_movsxd_load(&e, X64, r, m),
-            reads("movsxd %s, %s", r64[r], address(m, "dword"));
-        begin(), x64_mov_store8(&e, m, r), reads("mov %s, %s", address(m, "byte"), r8[r]);
-        begin(), x64_mov_store16(&e, m, r), reads("mov %s, %s", address(m, "word"), r16[r]);
+        x64_test_begin(), x64_movsxd_load(&e, X64, r, m),
+            reads("movsxd %s, %s", r64[r], x64_test_address(m, "dword"));
+        x64_test_begin(), x64_mov_store8(&e, m, r),
+            reads("mov %s, %s", x64_test_address(m, "byte"), r8[r]);
+        x64_test_begin(), x64_mov_store16(&e, m, r),
+            reads("mov %s, %s", x64_test_address(m, "word"), r16[r]);
     }
     for (int i = 0; i < IMMEDIATES; i++) {
         int32_t v = immediates[i];
-        begin(), x64_mov_store_imm8(&e, m, (uint8_t)v),
-            reads("mov %s, %s", address(m, "byte"), number((uint8_t)v));
-        begin(), x64_mov_store_imm16(&e, m, (uint16_t)v),
-            reads("mov %s, %s", address(m, "word"), number((uint16_t)v));
-        begin(), x64_mov_store_imm(&e, X32, m, v),
-            reads("mov %s, %s", address(m, "dword"), number((uint32_t)v));
-        begin(), x64_mov_store_imm(&e, X64, m, v),
-            reads("mov %s, %s", address(m, "qword"), shown(X64, v));
-        begin(), x64_cmp_mem8_imm(&e, m, (uint8_t)v),
-            reads("cmp %s, %s", address(m, "byte"), number((uint8_t)v));
+        x64_test_begin(), x64_mov_store_imm8(&e, m, (uint8_t)v),
+            reads("mov %s, %s", x64_test_address(m, "byte"), x64_test_number((uint8_t)v));
+        x64_test_begin(), x64_mov_store_imm16(&e, m, (uint16_t)v),
+            reads("mov %s, %s", x64_test_address(m, "word"), x64_test_number((uint16_t)v));
+        x64_test_begin(), x64_mov_store_imm(&e, X32, m, v),
+            reads("mov %s, %s", x64_test_address(m, "dword"), x64_test_number((uint32_t)v));
+        x64_test_begin(), x64_mov_store_imm(&e, X64, m, v),
+            reads("mov %s, %s", x64_test_address(m, "qword"), x64_test_shown(X64, v));
+        x64_test_begin(), x64_cmp_mem8_imm(&e, m, (uint8_t)v),
+            reads("cmp %s, %s", x64_test_address(m, "byte"), x64_test_number((uint8_t)v));
     }
-    begin(), x64_jmp_mem(&e, m), reads("jmp %s", address(m, "qword"));
+    x64_test_begin(), x64_jmp_mem(&e, m), reads("jmp %s", x64_test_address(m, "qword"));
 }
 
-static void addresses(void)
+static void x64_test_addresses(void)
 {
     static const int32_t disps[] = {0, 1, 127, -128, 128, -129, 0x12345678, INT32_MIN};
     for (int base = X64_NONE; base <= R15; base++)
@@ -349,14 +368,14 @@ static void decode_at(uint32_t at, const char *expected, uint32_t target)
     ZydisDecodedInstruction in;
     char text[160], wanted[64];
     snprintf(wanted, sizeof wanted, "%s 0x%016" PRIX64, expected, (uint64_t)target);
-    CHECK(decode(at, text, sizeof text, &in) && !strcmp(text, wanted), "expected '%s', got '%s'",
-          wanted, text);
+    CHECK(x64_test_decode(at, text, sizeof text, &in) && !strcmp(text, wanted),
+          "expected '%s', got '%s'", wanted, text);
 }
 
-static void jumps(void)
+static void x64_test_jumps(void)
 {
     struct x64_label forward = {0}, back = {0};
-    begin();
+    x64_test_begin();
     x64_nop(&e, 7);
     x64_bind(&e, &back);
     uint32_t home = x64_here(&e), at[6];
@@ -377,10 +396,10 @@ static void jumps(void)
     ZydisDecodedInstruction in;
     char text[160], wanted[64];
     snprintf(wanted, sizeof wanted, "lea r9, [0x%016" PRIX64 "]", (uint64_t)home);
-    CHECK(decode(at[5], text, sizeof text, &in) && !strcmp(text, wanted), "expected '%s', got '%s'",
-          wanted, text);
+    CHECK(x64_test_decode(at[5], text, sizeof text, &in) && !strcmp(text, wanted),
+          "expected '%s', got '%s'", wanted, text);
     for (uint32_t gap = 100; gap < 160; gap++) { /* The gaps go across the reach of short jumps. */
-        begin();
+        x64_test_begin();
         x64_nop(&e, gap);
         uint32_t a = x64_here(&e);
         x64_jmp_to(&e, 0);
@@ -399,11 +418,12 @@ static void jumps(void)
         decode_at(f, "jnle", 2000);
     }
     for (unsigned size = 1; size <= 40; size++) { /* The bytes must be nops and nothing else. */
-        begin();
+        x64_test_begin();
         x64_nop(&e, size);
         CHECK(x64_here(&e) == size);
         for (uint32_t p = 0; p < size;) {
-            bool nop = decode(p, text, sizeof text, &in) && in.mnemonic == ZYDIS_MNEMONIC_NOP;
+            bool nop =
+                x64_test_decode(p, text, sizeof text, &in) && in.mnemonic == ZYDIS_MNEMONIC_NOP;
             if (!CHECK(nop)) break;
             p += in.length;
         }
@@ -412,12 +432,12 @@ static void jumps(void)
 
 static void begin_vector(bool vex)
 {
-    begin();
+    x64_test_begin();
     e.vex = vex;
 }
 
 /* Checks scalars. The form with `vex` names the destination again as a source, if it has one. */
-static void scalars(bool vex, unsigned d, unsigned s)
+static void x64_test_scalars(bool vex, unsigned d, unsigned s)
 {
     const char *v = vex ? "v" : "";
     char twice[16] = "", x[8], y[8];
@@ -426,8 +446,9 @@ static void scalars(bool vex, unsigned d, unsigned s)
     if (vex) snprintf(twice, sizeof twice, "%s, ", x);
     for (int f64 = 0; f64 < 2; f64++) {
         const char *t = f64 ? "sd" : "ss";
-#define SCALAR(name, text)                                                                         \
-    begin_vector(vex), x64_##name(&e, f64, d, s), reads("%s" text "%s %s, %s%s", v, t, x, twice, y);
+#define SCALAR(x64_test_name, text)                                                                \
+    begin_vector(vex), x64_##x64_test_name(&e, f64, d, s),                                         \
+        reads("%s" text "%s %s, %s%s", v, t, x, twice, y);
         SCALAR(adds, "add")
         SCALAR(subs, "sub")
         SCALAR(muls, "mul")
@@ -446,9 +467,9 @@ static void scalars(bool vex, unsigned d, unsigned s)
     {
         const char *bits = size == X64 ? "q" : "d";
         begin_vector(vex), x64_movq_to(&e, size, d, (enum x64_reg)s);
-        reads("%smov%s %s, %s", v, bits, x, name(size, s));
+        reads("%smov%s %s, %s", v, bits, x, x64_test_name(size, s));
         begin_vector(vex), x64_movq_from(&e, size, (enum x64_reg)d, s);
-        reads("%smov%s %s, %s", v, bits, name(size, d), y);
+        reads("%smov%s %s, %s", v, bits, x64_test_name(size, d), y);
     }
 }
 
@@ -502,7 +523,7 @@ static void vector_memory(bool vex, bool wide, unsigned reg)
     }
 }
 
-static void vectors(void)
+static void x64_test_vectors(void)
 {
     for (int kind = 0; kind < 3; kind++) { /* The kinds are SSE2, AVX on 16 bytes, and AVX on 32
                                             * bytes. */
@@ -510,7 +531,7 @@ static void vectors(void)
         for (unsigned d = 0; d < 16; d++) {
             vector_memory(vex, wide, d);
             for (unsigned s = 0; s < 16; s++) {
-                if (!wide) scalars(vex, d, s);
+                if (!wide) x64_test_scalars(vex, d, s);
                 begin_vector(vex), x64_movaps(&e, wide, d, s);
                 reads("%smovaps %cmm%u, %cmm%u", vex ? "v" : "", wide ? 'y' : 'x', d,
                       wide ? 'y' : 'x', s);
@@ -523,16 +544,16 @@ static void vectors(void)
             }
         }
     }
-    begin(), x64_vzeroupper(&e), reads("vzeroupper");
+    x64_test_begin(), x64_vzeroupper(&e), reads("vzeroupper");
 }
 
-static void rest(void)
+static void x64_test_rest(void)
 {
-    begin(), x64_ret(&e), reads("ret");
-    begin(), x64_ret_pop(&e, 8), reads("ret 0x08");
-    begin(), x64_cdq(&e), reads("cdq");
-    begin(), x64_cqo(&e), reads("cqo");
-    begin(), x64_ud2(&e), reads("ud2");
+    x64_test_begin(), x64_ret(&e), reads("ret");
+    x64_test_begin(), x64_ret_pop(&e, 8), reads("ret 0x08");
+    x64_test_begin(), x64_cdq(&e), reads("cdq");
+    x64_test_begin(), x64_cqo(&e), reads("cqo");
+    x64_test_begin(), x64_ud2(&e), reads("ud2");
     x64_init(&e, memory, X64_MARGIN + 4); /* x64_full is true before the memory ends. */
     unsigned written = 0;
     for (; !x64_full(&e); written++) x64_mov_imm(&e, R9, UINT64_MAX - 5u);
@@ -541,13 +562,13 @@ static void rest(void)
 
 int main(void)
 {
-    registers();
-    conditional();
+    x64_test_registers();
+    x64_test_conditional();
     with_immediates();
     three_operands();
-    addresses();
-    jumps();
-    vectors();
-    rest();
+    x64_test_addresses();
+    x64_test_jumps();
+    x64_test_vectors();
+    x64_test_rest();
     return checks_end();
 }

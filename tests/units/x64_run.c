@@ -32,7 +32,7 @@ enum { VALUES = sizeof values / sizeof *values };
 static const char *const names[] = {"add", "or",   "adc", "sbb", "and", "sub", "xor",
                                     "cmp", "imul", "shl", "shr", "sar", "rol", "ror"};
 
-static uint64_t meaning(unsigned op, enum x64_size size, uint64_t x, uint64_t y)
+static uint64_t x64_run_meaning(unsigned op, enum x64_size size, uint64_t x, uint64_t y)
 {
     unsigned width = size == X64 ? 64 : 32, n = (unsigned)y & (width - 1);
     uint64_t mask = size == X64 ? UINT64_MAX : UINT32_MAX, r = 0;
@@ -56,9 +56,9 @@ static uint64_t meaning(unsigned op, enum x64_size size, uint64_t x, uint64_t y)
     return r & mask;
 }
 
-static void begin(void) { x64_init(&e, memory, ROOM); }
+static void x64_run_begin(void) { x64_init(&e, memory, ROOM); }
 
-static uint64_t executed(void)
+static uint64_t x64_run_executed(void)
 {
     uint64_t (*function)(void);
     x64_ret(&e);
@@ -66,8 +66,8 @@ static uint64_t executed(void)
     return function();
 }
 
-static void same(uint64_t got, uint64_t want, const char *what, enum x64_size size, unsigned d,
-                 unsigned a, unsigned b, uint64_t x, uint64_t y)
+static void x64_run_same(uint64_t got, uint64_t want, const char *what, enum x64_size size,
+                         unsigned d, unsigned a, unsigned b, uint64_t x, uint64_t y)
 {
     CHECK(got == want,
           "%s, %d bits, registers %u = %u, %u, of 0x%" PRIx64 " and 0x%" PRIx64 ": 0x%" PRIx64
@@ -75,25 +75,27 @@ static void same(uint64_t got, uint64_t want, const char *what, enum x64_size si
           what, size == X64 ? 64 : 32, d, a, b, x, y, got, want);
 }
 
-static void three(unsigned op, enum x64_size size, enum x64_reg d, enum x64_reg a, enum x64_reg b)
+static void x64_run_three(unsigned op, enum x64_size size, enum x64_reg d, enum x64_reg a,
+                          enum x64_reg b)
 {
     for (int i = 0; i < VALUES; i++)
         for (int k = 0; k < VALUES; k++) {
             uint64_t x = values[i], y = a == b ? x : values[k];
             if (a == aside && b == aside) continue;
-            begin();
+            x64_run_begin();
             x64_mov_imm(&e, a, x);
             x64_mov_imm(&e, b, y);
             CHECK(x64_three(&e, op, size, d, a, b, aside));
             x64_mov(&e, X64, RAX, d);
-            same(executed(), meaning(op, size, x, y), names[op], size, d, a, b, x, y);
+            x64_run_same(x64_run_executed(), x64_run_meaning(op, size, x, y), names[op], size, d, a,
+                         b, x, y);
             if (b == d) continue; /* The second register must be as it was. */
-            begin();
+            x64_run_begin();
             x64_mov_imm(&e, a, x);
             x64_mov_imm(&e, b, y);
             x64_three(&e, op, size, d, a, b, aside);
             x64_mov(&e, X64, RAX, b);
-            same(executed(), y, names[op], size, d, a, b, x, y);
+            x64_run_same(x64_run_executed(), y, names[op], size, d, a, b, x, y);
         }
 }
 
@@ -106,7 +108,7 @@ static void two_registers(void)
             for (unsigned d = 0; d < TARGETS; d++)
                 for (unsigned a = 0; a < REGISTERS; a++)
                     for (unsigned b = 0; b < REGISTERS; b++)
-                        three(ops[i], size, registers[d], registers[a], registers[b]);
+                        x64_run_three(ops[i], size, registers[d], registers[a], registers[b]);
     for (unsigned op = X64_ROL; op <= X64_ROR; op++) /* Rotations have no form with three
                                                       * registers. */
         CHECK(!x64_three(&e, op, X64, RAX, RCX, RDX, aside));
@@ -118,16 +120,16 @@ static void one_immediate(unsigned op, enum x64_size size, int32_t imm)
         for (unsigned a = 0; a < REGISTERS; a++)
             for (int i = 0; i < VALUES; i++) {
                 uint64_t x = values[i], y = (uint64_t)(int64_t)imm;
-                begin();
+                x64_run_begin();
                 x64_mov_imm(&e, registers[a], x);
                 x64_three_imm(&e, op, size, registers[d], registers[a], imm);
                 x64_mov(&e, X64, RAX, registers[d]);
-                same(executed(), meaning(op, size, x, y), names[op], size, registers[d],
-                     registers[a], 0, x, y);
+                x64_run_same(x64_run_executed(), x64_run_meaning(op, size, x, y), names[op], size,
+                             registers[d], registers[a], 0, x, y);
             }
 }
 
-static void immediates(void)
+static void x64_run_immediates(void)
 {
     static const unsigned ops[] = {X64_ADD, X64_OR, X64_AND, X64_SUB, X64_XOR, X64_IMUL};
     static const int32_t some[] = {0, 1, -1, 2, 127, 128, -128, -129, INT32_MAX, INT32_MIN};
@@ -147,7 +149,7 @@ static uint64_t upper_half(uint64_t x, uint64_t y, bool with_sign)
     return r - ((int64_t)x < 0 ? y : 0) - ((int64_t)y < 0 ? x : 0);
 }
 
-static uint64_t divided(enum x64_wide op, enum x64_size size, uint64_t x, uint64_t y)
+static uint64_t x64_run_divided(enum x64_wide op, enum x64_size size, uint64_t x, uint64_t y)
 {
     bool rest = op == X64_REMS || op == X64_REMU;
     if (size == X32 && (op == X64_DIVS || op == X64_REMS)) {
@@ -159,7 +161,7 @@ static uint64_t divided(enum x64_wide op, enum x64_size size, uint64_t x, uint64
     return (uint64_t)(rest ? (int64_t)x % (int64_t)y : (int64_t)x / (int64_t)y);
 }
 
-static void wide(enum x64_wide op, enum x64_size size, uint64_t x, uint64_t y)
+static void x64_run_wide(enum x64_wide op, enum x64_size size, uint64_t x, uint64_t y)
 {
     static const char *const texts[] = {"mulhs", "mulhu", "divs", "divu", "rems", "remu"};
     bool product = op <= X64_MULHU, low = size == X32;
@@ -168,19 +170,19 @@ static void wide(enum x64_wide op, enum x64_size size, uint64_t x, uint64_t y)
     bool largest = low ? (uint32_t)x == 0x80000000 && (uint32_t)y == UINT32_MAX
                        : x == UINT64_C(1) << 63 && y == UINT64_MAX;
     if ((op == X64_DIVS || op == X64_REMS) && largest) return; /* Callers look for this case. */
-    uint64_t want = product ? upper_half(x, y, op == X64_MULHS) : divided(op, size, x, y);
+    uint64_t want = product ? upper_half(x, y, op == X64_MULHS) : x64_run_divided(op, size, x, y);
     for (unsigned d = 0; d < TARGETS; d++) {
-        begin();
+        x64_run_begin();
         x64_mov_imm(&e, RAX, x);
         x64_mov_imm(&e, RDX, UINT64_MAX / 3);
         x64_mov_imm(&e, R8, y);
         x64_wide(&e, op, size, registers[d], R8);
         x64_mov(&e, X64, RAX, registers[d]);
-        same(executed(), want, texts[op], size, registers[d], RAX, R8, x, y);
+        x64_run_same(x64_run_executed(), want, texts[op], size, registers[d], RAX, R8, x, y);
     }
 }
 
-static uint64_t one(enum x64_unary op, enum x64_size size, uint64_t x)
+static uint64_t x64_run_one(enum x64_unary op, enum x64_size size, uint64_t x)
 {
     uint64_t mask = size == X64 ? UINT64_MAX : UINT32_MAX;
     switch (op) {
@@ -197,17 +199,17 @@ static uint64_t one(enum x64_unary op, enum x64_size size, uint64_t x)
     }
 }
 
-static void unary(enum x64_unary op, enum x64_size size)
+static void x64_run_unary(enum x64_unary op, enum x64_size size)
 {
     for (unsigned d = 0; d < TARGETS; d++)
         for (unsigned a = 0; a < REGISTERS; a++)
             for (int i = 0; i < VALUES; i++) {
-                begin();
+                x64_run_begin();
                 x64_mov_imm(&e, registers[a], values[i]);
                 x64_unary(&e, op, size, registers[d], registers[a]);
                 x64_mov(&e, X64, RAX, registers[d]);
-                same(executed(), one(op, size, values[i]), "unary", size, registers[d],
-                     registers[a], (unsigned)op, values[i], 0);
+                x64_run_same(x64_run_executed(), x64_run_one(op, size, values[i]), "unary", size,
+                             registers[d], registers[a], (unsigned)op, values[i], 0);
             }
 }
 
@@ -232,11 +234,11 @@ static uint64_t bits_of(bool f64, double v)
 }
 
 /* Uses registers 0 to 3, of which 3 is the one aside. */
-static void real(enum x64_real op, bool f64, unsigned d, unsigned a, unsigned b)
+static void x64_run_real(enum x64_real op, bool f64, unsigned d, unsigned a, unsigned b)
 {
     double x = 6.5, y = a == b ? x : 0.25;
     if (d == 3 || (a == 3 && b == 3)) return;
-    begin();
+    x64_run_begin();
     x64_mov_imm(&e, RCX, bits_of(f64, x));
     x64_movq_to(&e, X64, a, RCX);
     x64_mov_imm(&e, RCX, bits_of(f64, y));
@@ -245,8 +247,8 @@ static void real(enum x64_real op, bool f64, unsigned d, unsigned a, unsigned b)
     CHECK(x64_three_real(&e, op, f64, d, a, b, 3) != impossible);
     if (impossible) return;
     x64_movq_from(&e, f64 ? X64 : X32, RAX, d);
-    same(executed(), bits_of(f64, real_meaning(op, x, y)), "float", f64 ? X64 : X32, d, a, b, op,
-         0);
+    x64_run_same(x64_run_executed(), bits_of(f64, real_meaning(op, x, y)), "float", f64 ? X64 : X32,
+                 d, a, b, op, 0);
 }
 
 /* Checks the answer for a condition after a comparison of x with y. Below and above are as for
@@ -259,7 +261,7 @@ static void set_real(double x, double y)
     } all[] = {{X64_E, x == y}, {X64_NE, x != y}, {X64_A, x > y}, {X64_AE, x >= y}};
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
         for (unsigned d = 0; d < TARGETS; d++) {
-            begin();
+            x64_run_begin();
             x64_mov_imm(&e, RCX, bits_of(true, x));
             x64_movq_to(&e, X64, 0, RCX);
             x64_mov_imm(&e, RCX, bits_of(true, y));
@@ -268,8 +270,8 @@ static void set_real(double x, double y)
             x64_ucomis(&e, true, 0, 1);
             x64_set_real(&e, all[i].cond, registers[d], aside);
             x64_mov(&e, X64, RAX, registers[d]);
-            same(executed(), all[i].holds, "set", X64, registers[d], all[i].cond, 0,
-                 bits_of(true, x), bits_of(true, y));
+            x64_run_same(x64_run_executed(), all[i].holds, "set", X64, registers[d], all[i].cond, 0,
+                         bits_of(true, x), bits_of(true, y));
         }
 }
 
@@ -279,19 +281,20 @@ int main(void)
         mmap(NULL, ROOM, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return 77; /* The system refuses such memory. */
     two_registers();
-    immediates();
+    x64_run_immediates();
     for (enum x64_wide op = X64_MULHS; op <= X64_REMU; op++)
         for (enum x64_size size = X32; size <= X64; size++)
             for (int i = 0; i < VALUES; i++)
-                for (int k = 0; k < VALUES; k++) wide(op, size, values[i], values[k]);
+                for (int k = 0; k < VALUES; k++) x64_run_wide(op, size, values[i], values[k]);
     for (enum x64_size size = X32; size <= X64; size++)
         for (enum x64_unary op = X64_NEG; op <= X64_BSWAP; op++) {
             bool extends = op >= X64_SEXT8 && op <= X64_ZEXT32;
-            if (!extends || size == X64) unary(op, size);
+            if (!extends || size == X64) x64_run_unary(op, size);
         }
     for (unsigned way = 0; way < 64; way++) /* d is not the register aside, nor are both others. */
         for (enum x64_real op = X64_FADD; op <= X64_FDIV; op++)
-            for (int f64 = 0; f64 < 2; f64++) real(op, f64, way & 3, way >> 2 & 3, way >> 4);
+            for (int f64 = 0; f64 < 2; f64++)
+                x64_run_real(op, f64, way & 3, way >> 2 & 3, way >> 4);
     static const double reals[] = {-1, 0, 2, INFINITY, NAN};
     for (unsigned i = 0; i < 25; i++) set_real(reals[i / 5], reals[i % 5]);
     return checks_end();

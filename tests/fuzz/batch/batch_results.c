@@ -8,7 +8,7 @@
 #include "batch/lines/record.h"
 #include "penta/batch.h"
 
-static bool within(penta_bytes part, penta_bytes line)
+static bool batch_results_within(penta_bytes part, penta_bytes line)
 {
     return !part.size || (part.data >= line.data && part.data + part.size <= line.data + line.size);
 }
@@ -23,17 +23,18 @@ static void read_line(penta_bytes text)
     struct record_head head;
     struct writer plain = {0}, out = {0};
     if (record_head_read(line, &head)) {
-        CHECK(within(head.source, line) && within(head.key, line) && within(head.rest, line));
+        CHECK(batch_results_within(head.source, line) && batch_results_within(head.key, line) &&
+              batch_results_within(head.rest, line));
         CHECK(head.source.size >= 2 && head.key.size >= head.source.size);
         json_unquote(head.source, &plain);
         CHECK(plain.out.size <= head.source.size);
     }
     penta_bytes document = json_member_text(line, "document"),
                 findings = json_member_text(line, "findings");
-    CHECK(within(document, line) && within(findings, line));
-    CHECK(within(json_member_text(document, "info"), line));
+    CHECK(batch_results_within(document, line) && batch_results_within(findings, line));
+    CHECK(batch_results_within(json_member_text(document, "info"), line));
     for (size_t at = 0, before = 0; json_list_next(findings, &at, &item); before = at)
-        CHECK(at > before && within(item, line));
+        CHECK(at > before && batch_results_within(item, line));
     struct fields fields;
     penta_error err = {0};
     CHECK(fields_parse("verdict,document.info.uses,document", &fields, &err));

@@ -14,7 +14,7 @@ static void no_container_errors(void *user, const penta_error *e)
         check_failed(e->message, e->code, e->offset);
 }
 
-static void count(void *user, const char *object, const penta_error *e)
+static void coil_link_count(void *user, const char *object, const penta_error *e)
 {
     (void)object;
     *(size_t *)user += e->severity == PENTA_ERROR;
@@ -26,7 +26,8 @@ static bool link_objects(const penta_object *objects, size_t n, bool relocatable
 {
     penta_option option = {"relocatable", "1"};
     size_t errors = 0;
-    bool ok = penta_coil_link(objects, n, &option, relocatable, out, NULL, count, &errors);
+    bool ok =
+        penta_coil_link(objects, n, &option, relocatable, out, NULL, coil_link_count, &errors);
     if (ok == (errors > 0) || (!ok && out->size)) check_failed("a link without its error", ok, n);
     return ok;
 }

@@ -5,7 +5,8 @@
 REPAIRING_MUTATOR("coil")
 
 /* Returns the module in this byte order, or NULL. */
-static penta_module *converted(const penta_module *m, const char *order, penta_buffer *bytes)
+static penta_module *coil_object_converted(const penta_module *m, const char *order,
+                                           penta_buffer *bytes)
 {
     penta_option option = {"endian", order};
     penta_error err;
@@ -18,8 +19,10 @@ static void check_orders(penta_bytes file)
 {
     penta_error err;
     penta_buffer big = {0}, little = {0}, again = {0};
-    penta_module *m = penta_open(file, "coil", NULL, 0, &err), *a = converted(m, "big", &big),
-                 *b = converted(a, "little", &little), *c = converted(b, "big", &again);
+    penta_module *m = penta_open(file, "coil", NULL, 0, &err),
+                 *a = coil_object_converted(m, "big", &big),
+                 *b = coil_object_converted(a, "little", &little),
+                 *c = coil_object_converted(b, "big", &again);
     if (c && !same_buffer(&again, &big))
         check_failed("the byte order and back", big.size, again.size);
     penta_module *all[] = {m, a, b, c};

@@ -4,7 +4,7 @@
 #include "core/driver.h"
 #include "core/engine.h"
 
-static void answer(penta_vm *vm, const penta_stop *stop)
+static void coil_run_answer(penta_vm *vm, const penta_stop *stop)
 {
     penta_error err;
     uint64_t byte = 65;
@@ -22,7 +22,7 @@ void fuzz_one(const uint8_t *data, size_t size)
         penta_vm_run(vm, 997, &stop);
         if (stop.steps > 997) check_failed("more steps than fuel", stop.steps, 997);
         if (stop.kind == PENTA_STOP_HOST)
-            answer(vm, &stop);
+            coil_run_answer(vm, &stop);
         else if (stop.kind != PENTA_STOP_FUEL)
             break;
     }

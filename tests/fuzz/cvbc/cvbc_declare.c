@@ -14,7 +14,7 @@ struct choices {
     unsigned depth, loops;
 };
 
-static unsigned choose(struct choices *c, unsigned of)
+static unsigned cvbc_declare_choose(struct choices *c, unsigned of)
 {
     return c->at < c->size ? c->data[c->at++] % of : 0;
 }
@@ -24,20 +24,20 @@ static void put_value(struct choices *c)
     static const char vars[] = "abcxy";
     static const char *const operations[] = {"+", "-", "*", "/", "%", "&", "|", ">>", "<<"};
     if (c->depth > 6) {
-        writer_print(c->out, "%u", choose(c, 20));
+        writer_print(c->out, "%u", cvbc_declare_choose(c, 20));
         return;
     }
     c->depth++;
-    switch (choose(c, 9)) {
-    case 0: writer_print(c->out, "%u", choose(c, 24)); break;
+    switch (cvbc_declare_choose(c, 9)) {
+    case 0: writer_print(c->out, "%u", cvbc_declare_choose(c, 24)); break;
     case 1:
-    case 2: writer_print(c->out, "%c", vars[choose(c, 5)]); break;
+    case 2: writer_print(c->out, "%c", vars[cvbc_declare_choose(c, 5)]); break;
     case 3:
-        writer_print(c->out, "(%c %s %u)", vars[choose(c, 5)], operations[choose(c, 9)],
-                     1 + choose(c, 31));
+        writer_print(c->out, "(%c %s %u)", vars[cvbc_declare_choose(c, 5)],
+                     operations[cvbc_declare_choose(c, 9)], 1 + cvbc_declare_choose(c, 31));
         break;
-    case 4: writer_print(c->out, "t[%c & 7]", vars[choose(c, 5)]); break;
-    case 5: writer_print(c->out, "digitalRead(%u)", choose(c, 20)); break;
+    case 4: writer_print(c->out, "t[%c & 7]", vars[cvbc_declare_choose(c, 5)]); break;
+    case 5: writer_print(c->out, "digitalRead(%u)", cvbc_declare_choose(c, 20)); break;
     case 6:
         writer_text(c->out, "g(");
         put_value(c);
@@ -48,7 +48,7 @@ static void put_value(struct choices *c)
         put_value(c);
         writer_text(c->out, ")");
         break;
-    default: writer_print(c->out, "(analogRead(14) & %u)", choose(c, 64));
+    default: writer_print(c->out, "(analogRead(14) & %u)", cvbc_declare_choose(c, 64));
     }
     c->depth--;
 }
@@ -58,23 +58,24 @@ static void put_statement(struct choices *c)
     static const char vars[] = "abc";
     static const char *const tests[] = {"<", ">", "<=", ">=", "==", "!="};
     static const char *const calls[] = {"pinMode", "digitalWrite", "analogWrite"};
-    char v = vars[choose(c, 3)];
+    char v = vars[cvbc_declare_choose(c, 3)];
     if (++c->depth > 5) {
         c->depth--;
         writer_text(c->out, ";\n");
         return;
     }
-    switch (choose(c, 8)) {
+    switch (cvbc_declare_choose(c, 8)) {
     case 0:
         writer_print(c->out, "%c = ", v);
         put_value(c);
         break;
     case 1:
-        writer_print(c->out, "t[%u] = ", choose(c, 8));
+        writer_print(c->out, "t[%u] = ", cvbc_declare_choose(c, 8));
         put_value(c);
         break;
     case 2:
-        writer_print(c->out, "if (%c %s %u) {\n", v, tests[choose(c, 6)], choose(c, 24));
+        writer_print(c->out, "if (%c %s %u) {\n", v, tests[cvbc_declare_choose(c, 6)],
+                     cvbc_declare_choose(c, 24));
         put_statement(c);
         put_statement(c);
         writer_text(c->out, "} else {\n");
@@ -82,15 +83,16 @@ static void put_statement(struct choices *c)
         writer_text(c->out, "}");
         break;
     case 3:
-        writer_print(c->out, "for (%c = %u; %c %s %u; %c%s) {\n", v, choose(c, 24), v,
-                     tests[choose(c, 4)], choose(c, 24), v, choose(c, 2) ? "++" : "--");
+        writer_print(c->out, "for (%c = %u; %c %s %u; %c%s) {\n", v, cvbc_declare_choose(c, 24), v,
+                     tests[cvbc_declare_choose(c, 4)], cvbc_declare_choose(c, 24), v,
+                     cvbc_declare_choose(c, 2) ? "++" : "--");
         put_statement(c);
         put_statement(c);
         writer_text(c->out, "}");
         break;
     case 4:
-        writer_print(c->out, "for (int x = %u; x < %u; x++) { digitalRead(x);\n", choose(c, 24),
-                     choose(c, 24));
+        writer_print(c->out, "for (int x = %u; x < %u; x++) { digitalRead(x);\n",
+                     cvbc_declare_choose(c, 24), cvbc_declare_choose(c, 24));
         put_statement(c);
         writer_text(c->out, "}");
         break;
@@ -102,9 +104,9 @@ static void put_statement(struct choices *c)
         writer_text(c->out, ")");
         break;
     default:
-        writer_print(c->out, "%s(", calls[choose(c, 3)]);
+        writer_print(c->out, "%s(", calls[cvbc_declare_choose(c, 3)]);
         put_value(c);
-        writer_print(c->out, ", %u)", choose(c, 4));
+        writer_print(c->out, ", %u)", cvbc_declare_choose(c, 4));
     }
     writer_text(c->out, ";\n");
     c->depth--;
@@ -114,23 +116,24 @@ static void put_statement(struct choices *c)
 static void put_sketch(struct choices *c)
 {
     writer_print(c->out, "int a = %u; int b; byte c = %u; int x = 1; int y;\nint t[] = {",
-                 choose(c, 20), choose(c, 20));
-    for (int i = 0; i < 8; i++) writer_print(c->out, "%u,", choose(c, 20));
+                 cvbc_declare_choose(c, 20), cvbc_declare_choose(c, 20));
+    for (int i = 0; i < 8; i++) writer_print(c->out, "%u,", cvbc_declare_choose(c, 20));
     writer_text(c->out, "};\nint g(int y) { return ");
     c->depth = 6; /* At this depth no call is chosen, so g does not call itself. */
     put_value(c);
     c->depth = 0;
-    writer_print(c->out, " %s y; }\nvoid f(int x, int y) {\n", choose(c, 2) ? "+" : "&");
+    writer_print(c->out, " %s y; }\nvoid f(int x, int y) {\n",
+                 cvbc_declare_choose(c, 2) ? "+" : "&");
     c->depth = 3;
     writer_text(c->out, "digitalWrite(x, y); x = y;\n");
-    for (unsigned n = choose(c, 3); n; n--)
-        writer_print(c->out, "%s %c = %u;\n", choose(c, 2) ? "if (x > 3)" : "", "abc"[choose(c, 3)],
-                     choose(c, 24));
+    for (unsigned n = cvbc_declare_choose(c, 3); n; n--)
+        writer_print(c->out, "%s %c = %u;\n", cvbc_declare_choose(c, 2) ? "if (x > 3)" : "",
+                     "abc"[cvbc_declare_choose(c, 3)], cvbc_declare_choose(c, 24));
     c->depth = 0;
     writer_text(c->out, "digitalRead(x); }\nvoid setup() {\n");
-    for (unsigned n = choose(c, 6); n; n--) put_statement(c);
+    for (unsigned n = cvbc_declare_choose(c, 6); n; n--) put_statement(c);
     writer_text(c->out, "}\nvoid loop() {\n");
-    for (unsigned n = choose(c, 6); n; n--) put_statement(c);
+    for (unsigned n = cvbc_declare_choose(c, 6); n; n--) put_statement(c);
     writer_text(c->out, "}\n");
 }
 

@@ -8,7 +8,7 @@
 enum { LINES = 16 };
 
 /* Cuts the text into options. Returns what follows the dashes. */
-static char *cut(char *text, penta_option *options, size_t *count)
+static char *cvbc_options_cut(char *text, penta_option *options, size_t *count)
 {
     static const char *const keys[] = {"pin", "hint", "dependency", "min-ram"};
     for (*count = 0; *text && *count < LINES; ++*count) {
@@ -31,7 +31,7 @@ void fuzz_one(const uint8_t *data, size_t size)
     char *text = copy_as_text(data, size);
     penta_option options[LINES];
     size_t count;
-    char *rest = cut(text, options, &count);
+    char *rest = cvbc_options_cut(text, options, &count);
     struct cvbc_creation made = {0};
     struct cvbc_board board = {0};
     struct writer out = {0};

@@ -5,7 +5,7 @@
 #include "cvbc/vm/vm.h"
 
 /* Makes hints from the same bytes: the first is hot, the others are of any kind. */
-static void heed(struct cvbc_vm *vm, const struct cvbc_program *p)
+static void cvbc_vm_heed(struct cvbc_vm *vm, const struct cvbc_program *p)
 {
     static const uint8_t all[] = {0, 0, 255, 255};
     struct cvbc_hint_row rows[4] = {{{1, 1, sizeof all}, {all, sizeof all}}};
@@ -23,7 +23,7 @@ static void run(const struct cvbc_program *p, bool proved, bool hints, uint64_t 
     CHECK(vm);
     struct cvbc_board_state *board = cvbc_board_new(true, &vm->pins, &err);
     CHECK(board);
-    if (hints) heed(vm, p);
+    if (hints) cvbc_vm_heed(vm, p);
     penta_stop stop;
     uint64_t steps = 0, refused = 0; /* A host call that fails is a step, but was not executed. */
     do {

@@ -9,14 +9,14 @@ enum { FUEL = 3000 };
 static const penta_option options[] = {{"threads", "5"}, {"grid", "3"}, {"shared", "32"},
                                        {"arg", "65536"}, {"arg", "5"},  {"map", "0x10000:256"}};
 
-static penta_vm *machine(const penta_module *module)
+static penta_vm *kblob_grid_machine(const penta_module *module)
 {
     penta_error err;
     return penta_vm_new(module, NULL, options, sizeof options / sizeof *options, NULL, &err);
 }
 
 /* Runs with `piece` fuel at a time, and answers SLEEP. */
-static uint64_t go(penta_vm *vm, uint64_t fuel, uint64_t piece, penta_stop *stop)
+static uint64_t kblob_grid_go(penta_vm *vm, uint64_t fuel, uint64_t piece, penta_stop *stop)
 {
     uint64_t done = 0;
     do {
@@ -30,20 +30,20 @@ static uint64_t go(penta_vm *vm, uint64_t fuel, uint64_t piece, penta_stop *stop
 
 static void check_grid(const penta_module *module, size_t half)
 {
-    penta_vm *whole = machine(module), *steps = machine(module), *first = machine(module),
-             *second = machine(module);
+    penta_vm *whole = kblob_grid_machine(module), *steps = kblob_grid_machine(module),
+             *first = kblob_grid_machine(module), *second = kblob_grid_machine(module);
     penta_stop a, b, c;
     penta_buffer saved = {0};
     penta_error err;
     if (whole && steps && first && second) {
-        uint64_t x = go(whole, FUEL, FUEL, &a), y = go(steps, FUEL, 1, &b);
+        uint64_t x = kblob_grid_go(whole, FUEL, FUEL, &a), y = kblob_grid_go(steps, FUEL, 1, &b);
         if (x != y || a.kind != b.kind || a.pc != b.pc) check_failed("steps end elsewhere", x, y);
         check_same_state(whole, steps, "steps end in another state");
-        uint64_t before = go(first, half, half, &c);
+        uint64_t before = kblob_grid_go(first, half, half, &c);
         if (before < FUEL && penta_vm_save(first, &saved, &err)) {
             if (!penta_vm_load(second, (penta_bytes){saved.data, saved.size}, &err))
                 check_failed("a snapshot is refused", err.code, 0);
-            go(second, FUEL - before, FUEL, &c);
+            kblob_grid_go(second, FUEL - before, FUEL, &c);
             check_same_state(whole, second, "a snapshot leads to another state");
         }
     }

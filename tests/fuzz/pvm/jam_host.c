@@ -103,7 +103,7 @@ struct outcome {
     bool checkpoint;    /* A checkpoint was made. */
 };
 
-static void called(void *user, uint32_t service, const char *line)
+static void jam_host_called(void *user, uint32_t service, const char *line)
 {
     struct outcome *o = user;
     (void)service;
@@ -153,8 +153,8 @@ static void check_accounts(penta_jam_state *state)
     free(list);
 }
 
-static void refine(penta_jam_host *host, penta_jam_state *state, uint32_t service, uint64_t gas,
-                   const uint8_t *hash, penta_jam_result *out)
+static void jam_host_refine(penta_jam_host *host, penta_jam_state *state, uint32_t service,
+                            uint64_t gas, const uint8_t *hash, penta_jam_result *out)
 {
     struct writer w = {0};
     penta_error err;
@@ -187,7 +187,8 @@ static void refine(penta_jam_host *host, penta_jam_state *state, uint32_t servic
     writer_free(&w);
 }
 
-static void run(penta_jam_host *host, const uint8_t *data, penta_bytes code, struct outcome *o)
+static void jam_host_run(penta_jam_host *host, const uint8_t *data, penta_bytes code,
+                         struct outcome *o)
 {
     penta_error err;
     uint8_t hash[JAM_HASH];
@@ -199,9 +200,9 @@ static void run(penta_jam_host *host, const uint8_t *data, penta_bytes code, str
     set_code(state, service, code, hash);
     CHECK(penta_jam_state_commit(state, &err));
     CHECK(penta_jam_state_write(state, &before, &err));
-    penta_jam_on_call(host, called, o);
+    penta_jam_on_call(host, jam_host_called, o);
     if (*data & 1) {
-        refine(host, state, service, gas, hash, &o->result);
+        jam_host_refine(host, state, service, gas, hash, &o->result);
     } else {
         uint8_t item[153] = {1, 9, 0, 0, 0, (uint8_t)service};
         penta_bytes items[1] = {{item, sizeof item}};
@@ -236,7 +237,7 @@ void fuzz_one(const uint8_t *data, size_t size)
         penta_option options[] = {{"chain", "tiny"}, {"engine", engines[i]}};
         if (!hosts[i]) hosts[i] = penta_jam_host_new((penta_bytes){0}, options, 2, &err);
         CHECK(hosts[i]);
-        run(hosts[i], data, writer_view(&code), &outcomes[i]);
+        jam_host_run(hosts[i], data, writer_view(&code), &outcomes[i]);
     }
     const penta_jam_result *a = &outcomes[0].result, *b = &outcomes[1].result;
     CHECK(a->exit == b->exit && a->gas_used == b->gas_used);

@@ -15,7 +15,7 @@ static const char start_text[] =
     "\"requests\":[{\"hash\":\"28517e4cdf6c90798c1a983b03727ca7743c21a3880672429ccfc5bd15ea5f72\","
     "\"length\":4,\"slots\":[40]}]}]}";
 
-static penta_bytes view(const penta_buffer *b) { return (penta_bytes){b->data, b->size}; }
+static penta_bytes jam_json_view(const penta_buffer *b) { return (penta_bytes){b->data, b->size}; }
 
 static void check_error(const penta_error *err) { CHECK(err->code && err->message[0]); }
 
@@ -45,9 +45,9 @@ static void try_state(penta_bytes text)
         check_error(&err);
     } else {
         CHECK(penta_jam_state_write(state, &first, &err));
-        CHECK(penta_jam_state_read(again, view(&first), NULL, &err));
+        CHECK(penta_jam_state_read(again, jam_json_view(&first), NULL, &err));
         CHECK(penta_jam_state_write(again, &second, &err));
-        CHECK(bytes_equal(view(&first), view(&second)));
+        CHECK(bytes_equal(jam_json_view(&first), jam_json_view(&second)));
     }
     penta_buffer_free(&first);
     penta_buffer_free(&second);

@@ -32,7 +32,7 @@ static const uint64_t edges[] = {
     UINT64_C(0x100000000), UINT64_C(0xffffffff00030000), UINT64_MAX, UINT64_MAX - 1, INT64_MAX};
 /* clang-format on */
 
-static void report(void *user, const penta_error *finding)
+static void pvm_console_report(void *user, const penta_error *finding)
 {
     (void)user;
     check_failed(finding->message, finding->offset, 0);
@@ -58,7 +58,7 @@ static void at_end(void)
     rmdir(base);
 }
 
-static void prepare(void)
+static void pvm_console_prepare(void)
 {
     char path[100];
     if (!*base) {
@@ -104,7 +104,7 @@ static void check_pokes(penta_vm *vm, const struct answer *answer)
     }
 }
 
-static void call(struct pvm_console *console, penta_vm *vm, const uint8_t *bytes)
+static void pvm_console_call(struct pvm_console *console, penta_vm *vm, const uint8_t *bytes)
 {
     struct answer answer = {0};
     penta_stop stop = {.kind = PENTA_STOP_HOST, .detail = bytes[0] % 13};
@@ -126,9 +126,9 @@ void fuzz_one(const uint8_t *data, size_t size)
     penta_error err = {0};
     if (!module)
         module = penta_assemble((penta_bytes){(const uint8_t *)program, sizeof program - 1}, "pvm",
-                                NULL, 0, report, NULL);
+                                NULL, 0, pvm_console_report, NULL);
     if (size < 1 || size < 1 + 6 * (size_t)data[0]) return;
-    prepare();
+    pvm_console_prepare();
     penta_vm *vm = penta_vm_new(module, "interp", NULL, 0, NULL, &err);
     penta_option options[] = {
         {"seed", "1"}, {"stdin", "/dev/null"}, {"files", home}, {"argv", "one"}, {"argv", "two"}};
@@ -136,7 +136,7 @@ void fuzz_one(const uint8_t *data, size_t size)
     CHECK(vm && console);
     size_t rest = size - 1 - 6 * (size_t)data[0];
     penta_vm_poke(vm, RW, data + size - rest, rest < AREA ? rest : AREA);
-    for (size_t i = 0; i < data[0]; i++) call(console, vm, data + 1 + 6 * i);
+    for (size_t i = 0; i < data[0]; i++) pvm_console_call(console, vm, data + 1 + 6 * i);
     pvm_console_free(console);
     penta_vm_free(vm);
     CHECK(secret_is_safe());

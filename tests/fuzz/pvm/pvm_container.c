@@ -8,7 +8,7 @@
 #include "pvm/pvm.h"
 #include "text/lexer.h"
 
-static void same(penta_bytes a, const struct writer *b, const char *what)
+static void pvm_container_same(penta_bytes a, const struct writer *b, const char *what)
 {
     if (!bytes_equal(a, writer_view(b))) check_failed(what, a.size, b->out.size);
 }
@@ -44,13 +44,13 @@ static void check_dialect(penta_bytes file, const char *name)
     pvm_verify(m, &f);
     struct writer again = {0}, text = {0}, bytes = {0};
     pvm_encode(m, &again, &err);
-    same(file, &again, "parse and encode give other bytes");
+    pvm_container_same(file, &again, "parse and encode give other bytes");
     if (!m->damage.code) {
         if (!pvm_print(m, NULL, 0, &text, &err)) check_failed("print", err.code, 0);
         struct findings none = {.rules = pvm_rules, .report = ignore_finding};
         struct source source = {.text = writer_view(&text), .comment = "//"};
         if (!pvm_assemble(&source, NULL, 0, &bytes, &none)) check_failed("assemble", 0, 0);
-        same(file, &bytes, "print and assemble give other bytes");
+        pvm_container_same(file, &bytes, "print and assemble give other bytes");
         for (int i = 0; pvm_dialect_names[i]; i++) check_convert(m, pvm_dialect_names[i]);
         penta_option style = {"style", "upstream"};
         text.out.size = 0;

@@ -81,7 +81,7 @@ static void write_data(struct writer *out, const uint8_t hash[HASH])
     writer_char(out, '\n');
 }
 
-static penta_module *assemble(struct writer *text)
+static penta_module *pvm_contracts_assemble(struct writer *text)
 {
     penta_module *module = penta_assemble(writer_view(text), "pvm", NULL, 0, NULL, NULL);
     CHECK(module);
@@ -89,7 +89,7 @@ static penta_module *assemble(struct writer *text)
     return module;
 }
 
-static void head(struct writer *text)
+static void pvm_contracts_head(struct writer *text)
 {
     writer_text(text, "%isa = revive_v1\n%stack_size = 4096\n%rw_data_size = 4096\n");
     for (unsigned i = 0; i < NAMES; i++) writer_print(text, "%%import \"%s\"\n", names[i]);
@@ -108,8 +108,8 @@ static void check_balances(const char *json)
     CHECK(sum == 2 * strtoull(OWNED, NULL, 10));
 }
 
-static void run(const penta_module *module, const char *engine, const char *other,
-                struct trial *out)
+static void pvm_contracts_run(const penta_module *module, const char *engine, const char *other,
+                              struct trial *out)
 {
     const penta_option options[] = {{"host", "revive"},
                                     {"gas", "200000"},
@@ -149,13 +149,13 @@ static void make_other(void)
 {
     struct writer text = {0};
     char path[] = "/tmp/penta-fuzz-XXXXXX";
-    head(&text);
+    pvm_contracts_head(&text);
     writer_print(&text,
                  "pub @call:\na0 = 0x%llx\na1 = -1\na2 = -1\na3 = 0x%llx\na4 = 0\n"
                  "a5 = -1\necalli %u\nret\npub @deploy:\nret\n",
                  (unsigned long long)PAIR(8, AT_SELF), (unsigned long long)PAIR(AT, AT),
                  number_of("call"));
-    penta_module *module = assemble(&text);
+    penta_module *module = pvm_contracts_assemble(&text);
     penta_bytes code = module->file;
     keccak256_digest(code, other_hash);
     int fd = mkstemp(path);
@@ -173,16 +173,16 @@ void fuzz_one(const uint8_t *data, size_t size)
     if (count > CALLS_MAX) count = CALLS_MAX;
     size_t first = data[0] % (count + 1);
     struct writer text = {0};
-    head(&text);
+    pvm_contracts_head(&text);
     write_data(&text, other_hash);
     writer_text(&text, "pub @deploy:\n");
     write_calls(&text, data + 1, first);
     writer_text(&text, "pub @call:\n");
     write_calls(&text, data + 1 + first * RECORD, count - first);
-    penta_module *module = assemble(&text);
+    penta_module *module = pvm_contracts_assemble(&text);
     struct trial a = {0}, b = {0};
-    run(module, "interp", other_option, &a);
-    run(module, "jit", other_option, &b);
+    pvm_contracts_run(module, "interp", other_option, &a);
+    pvm_contracts_run(module, "jit", other_option, &b);
     CHECK(a.stop.kind == b.stop.kind && a.stop.pc == b.stop.pc);
     CHECK(same_buffer(&a.output, &b.output) && same_buffer(&a.state, &b.state));
     penta_buffer_free(&a.output);

@@ -29,7 +29,7 @@ struct trial {
     uint32_t mark;
 };
 
-static struct pvm_vm *machine(const struct trial *t)
+static struct pvm_vm *pvm_run_machine(const struct trial *t)
 {
     penta_error err = {0};
     struct pvm_vm *vm = pvm_vm_create(NULL, &t->code, &t->config, NULL, &err);
@@ -69,10 +69,10 @@ static bool handle_stop(struct pvm_vm *vm, const penta_stop *stop, unsigned *fau
 
 /* Runs at most FUEL instructions, `piece` at a time. After step `swap_at` the machine is
  * replaced by one loaded from its snapshot. */
-static struct pvm_vm *run(const struct trial *t, uint64_t piece, uint64_t swap_at, bool marks,
-                          penta_stop *stop)
+static struct pvm_vm *pvm_run_run(const struct trial *t, uint64_t piece, uint64_t swap_at,
+                                  bool marks, penta_stop *stop)
 {
-    struct pvm_vm *vm = machine(t);
+    struct pvm_vm *vm = pvm_run_machine(t);
     uint64_t steps = 0;
     unsigned faults = 0, rounds = 0;
     if (marks) pvm_vm_mark(&vm->base, t->mark, true);
@@ -87,7 +87,7 @@ static struct pvm_vm *run(const struct trial *t, uint64_t piece, uint64_t swap_a
             penta_buffer saved = {0};
             penta_error err = {0};
             CHECK(penta_vm_save(&vm->base, &saved, &err));
-            struct pvm_vm *other = machine(t);
+            struct pvm_vm *other = pvm_run_machine(t);
             CHECK(penta_vm_load(&other->base, (penta_bytes){saved.data, saved.size}, &err));
             penta_buffer_free(&saved);
             pvm_vm_destroy(vm);
@@ -98,7 +98,8 @@ static struct pvm_vm *run(const struct trial *t, uint64_t piece, uint64_t swap_a
     return vm;
 }
 
-static void same(struct pvm_vm *a, const penta_stop *sa, struct pvm_vm *b, const penta_stop *sb)
+static void pvm_run_same(struct pvm_vm *a, const penta_stop *sa, struct pvm_vm *b,
+                         const penta_stop *sb)
 {
     CHECK(sa->kind == sb->kind && sa->detail == sb->detail && sa->pc == sb->pc);
     check_same_state(&a->base, &b->base, "the runs end in another state");
@@ -144,13 +145,13 @@ void fuzz_one(const uint8_t *data, size_t size)
     uint8_t *owned;
     if (!read_trial(data, size, &t, &owned)) return;
     penta_stop whole, other;
-    struct pvm_vm *vm = run(&t, UINT64_MAX, UINT64_MAX, false, &whole);
-    struct pvm_vm *b = run(&t, 1, UINT64_MAX, false, &other);
-    same(vm, &whole, b, &other);
-    b = run(&t, 7, data[3], false, &other);
-    same(vm, &whole, b, &other);
-    b = run(&t, UINT64_MAX, UINT64_MAX, true, &other);
-    same(vm, &whole, b, &other);
+    struct pvm_vm *vm = pvm_run_run(&t, UINT64_MAX, UINT64_MAX, false, &whole);
+    struct pvm_vm *b = pvm_run_run(&t, 1, UINT64_MAX, false, &other);
+    pvm_run_same(vm, &whole, b, &other);
+    b = pvm_run_run(&t, 7, data[3], false, &other);
+    pvm_run_same(vm, &whole, b, &other);
+    b = pvm_run_run(&t, UINT64_MAX, UINT64_MAX, true, &other);
+    pvm_run_same(vm, &whole, b, &other);
     pvm_vm_destroy(vm);
     free(owned);
 }

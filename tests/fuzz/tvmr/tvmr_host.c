@@ -6,7 +6,7 @@
 #include "tvmr/host/domain.h"
 
 /* Writes mostly instructions that the host answers, and some of the core to compute operands. */
-static void instruction(const uint8_t *p, struct writer *code)
+static void tvmr_host_instruction(const uint8_t *p, struct writer *code)
 {
     static const uint16_t exts[] = {0, 0, 4, 5, 5, 6, 7, 8, 8, 9, 11, 11, 11, 12, 12};
     const struct tvmr_extension *e = tvmr_extension_find(exts[p[0] % (sizeof exts / sizeof *exts)]);
@@ -22,7 +22,7 @@ static void instruction(const uint8_t *p, struct writer *code)
     writer_bytes(code, bytes, sizeof bytes);
 }
 
-static penta_vm *run(const penta_module *m, const int32_t *input, size_t count)
+static penta_vm *tvmr_host_run(const penta_module *m, const int32_t *input, size_t count)
 {
     penta_error err = {0};
     penta_option options[] = {{"memory", "4M"}};
@@ -56,13 +56,13 @@ void fuzz_one(const uint8_t *data, size_t size)
     for (size_t i = 0; i < 6 && i < size; i++) input[i] = (int8_t)data[i] * (i % 2 ? 1 : 3);
     writer_bytes(&code, load, sizeof load);
     for (size_t at = 6, n = 0; at + 6 <= size && n < 64; at += 6, n++)
-        instruction(data + at, &code);
+        tvmr_host_instruction(data + at, &code);
     tvmr_write(&image, NULL, 0, (penta_bytes){regs, sizeof regs}, 2, writer_view(&code),
                (penta_bytes){0});
     penta_error err = {0};
     penta_module *m = penta_open(writer_view(&image), "tvmr", NULL, 0, &err);
     CHECK(m);
-    penta_vm *one = run(m, input, 6), *two = run(m, input, 6);
+    penta_vm *one = tvmr_host_run(m, input, 6), *two = tvmr_host_run(m, input, 6);
     check_same_state(one, two, "the same program ended in another state");
     penta_vm_free(one);
     penta_vm_free(two);

@@ -8,19 +8,29 @@
 #include "penta/structure.h"
 
 /* Adds the result of a call. A feature that a format does not have is no failure. */
-static void take(struct outcome *o, bool ok, penta_buffer *out, const penta_error *err)
+static void analysis_test_take(struct outcome *o, bool ok, penta_buffer *out,
+                               const penta_error *err)
 {
     if (!ok && err->code != BASE_UNSUPPORTED) outcome_ok(o, false, err);
     outcome_buffer(o, out);
 }
 
-static void edge(void *user, const penta_edge *e) { outcome_bytes(user, &e->kind, sizeof e->kind); }
-static void call(void *user, const penta_call_site *s)
+static void analysis_test_edge(void *user, const penta_edge *e)
+{
+    outcome_bytes(user, &e->kind, sizeof e->kind);
+}
+static void analysis_test_call(void *user, const penta_call_site *s)
 {
     outcome_bytes(user, &s->pc, sizeof s->pc);
 }
-static void line(void *user, const penta_line *l) { outcome_bytes(user, &l->line, sizeof l->line); }
-static void size(void *user, const penta_size *s) { outcome_bytes(user, s->name, strlen(s->name)); }
+static void analysis_test_line(void *user, const penta_line *l)
+{
+    outcome_bytes(user, &l->line, sizeof l->line);
+}
+static void analysis_test_size(void *user, const penta_size *s)
+{
+    outcome_bytes(user, s->name, strlen(s->name));
+}
 
 static void try_structure(const void *user, struct outcome *o)
 {
@@ -33,16 +43,17 @@ static void try_structure(const void *user, struct outcome *o)
         if (err.code != BASE_UNSUPPORTED) outcome_ok(o, false, &err);
         return;
     }
-    take(o, penta_structure_json(s, &out, &err), &out, &err);
+    analysis_test_take(o, penta_structure_json(s, &out, &err), &out, &err);
     const penta_function *f = penta_structure_function_at(s, 0);
     if (f && outcome_ok(o, penta_structure_named(s, f->name, &number, &err), &err))
         outcome_bytes(o, &number, sizeof number);
-    for (size_t i = 0; penta_structure_block_at(s, i); i++) penta_structure_edges(s, i, edge, o);
-    penta_structure_calls(s, call, o);
-    take(o, penta_structure_arrows_json(s, 0, UINT64_MAX, 8, &out, &err), &out, &err);
+    for (size_t i = 0; penta_structure_block_at(s, i); i++)
+        penta_structure_edges(s, i, analysis_test_edge, o);
+    penta_structure_calls(s, analysis_test_call, o);
+    analysis_test_take(o, penta_structure_arrows_json(s, 0, UINT64_MAX, 8, &out, &err), &out, &err);
     penta_structure_free(s);
     penta_option arrows = {"arrows", "utf8"};
-    take(o, penta_print_code(g->module, &arrows, 1, &out, &err), &out, &err);
+    analysis_test_take(o, penta_print_code(g->module, &arrows, 1, &out, &err), &out, &err);
 }
 
 static void try_report(const void *user, struct outcome *o)
@@ -51,14 +62,14 @@ static void try_report(const void *user, struct outcome *o)
     penta_report_input input = {.module = g->module, .title = "title"};
     penta_error err = {0};
     penta_buffer out = {0};
-    take(o, penta_report_html(&input, &out, &err), &out, &err);
+    analysis_test_take(o, penta_report_html(&input, &out, &err), &out, &err);
 }
 
 static void try_sizes(const void *user, struct outcome *o)
 {
     const struct subject *g = user;
     penta_error err = {0};
-    bool ok = penta_sizes(g->module, size, o, &err);
+    bool ok = penta_sizes(g->module, analysis_test_size, o, &err);
     if (!ok && err.code != BASE_UNSUPPORTED) outcome_ok(o, false, &err);
 }
 
@@ -68,8 +79,8 @@ static void try_places(const void *user, struct outcome *o)
     penta_error err = {0};
     penta_buffer out = {0};
     uint64_t pc = 0;
-    take(o, penta_parts_json(g->module, &out, &err), &out, &err);
-    penta_lines(g->module, line, o);
+    analysis_test_take(o, penta_parts_json(g->module, &out, &err), &out, &err);
+    penta_lines(g->module, analysis_test_line, o);
     bool found = penta_find_code(g->module, "0", &pc, &err);
     if (!found && err.code == BASE_MEMORY) outcome_ok(o, false, &err);
 }
@@ -89,10 +100,10 @@ static void profile_views(struct outcome *o, penta_profile *p)
     penta_buffer out = {0};
     for (size_t i = 0; i < 4; i++) {
         penta_option options[] = {{"by", kinds[i]}, {"json", "1"}};
-        take(o, penta_profile_table(p, options, 1 + i % 2, &out, &err), &out, &err);
+        analysis_test_take(o, penta_profile_table(p, options, 1 + i % 2, &out, &err), &out, &err);
     }
-    take(o, penta_profile_folded(p, NULL, 0, &out, &err), &out, &err);
-    take(o, penta_profile_flamegraph(p, NULL, 0, &out, &err), &out, &err);
+    analysis_test_take(o, penta_profile_folded(p, NULL, 0, &out, &err), &out, &err);
+    analysis_test_take(o, penta_profile_flamegraph(p, NULL, 0, &out, &err), &out, &err);
 }
 
 static void coverage_views(struct outcome *o, penta_profile *p)
@@ -101,9 +112,10 @@ static void coverage_views(struct outcome *o, penta_profile *p)
     penta_error err = {0};
     penta_buffer out = {0};
     for (size_t i = 0; i < 3; i++)
-        take(o, penta_profile_coverage(p, &options[i ? i - 1 : 0], i != 0, &out, &err), &out, &err);
-    take(o, penta_profile_lcov(p, &out, &err), &out, &err);
-    take(o, penta_profile_html(p, NULL, 0, &out, &err), &out, &err);
+        analysis_test_take(
+            o, penta_profile_coverage(p, &options[i ? i - 1 : 0], i != 0, &out, &err), &out, &err);
+    analysis_test_take(o, penta_profile_lcov(p, &out, &err), &out, &err);
+    analysis_test_take(o, penta_profile_html(p, NULL, 0, &out, &err), &out, &err);
     if (!outcome_ok(o, penta_profile_write(p, &out, &err), &err)) return;
     if (outcome_ok(o, penta_profile_read(p, view_of(&out), &err), &err) &&
         outcome_ok(o, penta_profile_add(p, p, &err), &err)) {
@@ -129,7 +141,7 @@ static void try_profile(const void *user, struct outcome *o)
         if (p) coverage_views(o, p);
         penta_report_input input = {.module = g->module, .profile = p};
         penta_buffer page = {0};
-        if (p) take(o, penta_report_html(&input, &page, &err), &page, &err);
+        if (p) analysis_test_take(o, penta_report_html(&input, &page, &err), &page, &err);
         penta_profile_free(p);
     }
     penta_session_free(s);

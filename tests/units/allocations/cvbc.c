@@ -76,7 +76,8 @@ static void try_sign(const void *user, struct outcome *o)
 }
 
 /* Seals a program. Sealing takes random numbers, so only the size is compared. */
-static void seal(const struct given *g, uint32_t cipher, uint32_t derivation, struct outcome *o)
+static void cvbc_test_seal(const struct given *g, uint32_t cipher, uint32_t derivation,
+                           struct outcome *o)
 {
     penta_error err = {0};
     penta_buffer out = {0};
@@ -93,8 +94,8 @@ static void seal(const struct given *g, uint32_t cipher, uint32_t derivation, st
 
 static void try_seal(const void *user, struct outcome *o)
 {
-    seal(user, PENTA_CVBC_AES256_GCM, PENTA_CVBC_KEY_RAW, o);
-    seal(user, PENTA_CVBC_CHACHA20_POLY1305, PENTA_CVBC_KEY_HKDF, o);
+    cvbc_test_seal(user, PENTA_CVBC_AES256_GCM, PENTA_CVBC_KEY_RAW, o);
+    cvbc_test_seal(user, PENTA_CVBC_CHACHA20_POLY1305, PENTA_CVBC_KEY_HKDF, o);
 }
 
 static void try_unseal(const void *user, struct outcome *o)
@@ -251,7 +252,7 @@ static void try_boards(const void *user, struct outcome *o)
 }
 
 /* Makes the programs from which the scenarios start: the same program plain, signed, and sealed. */
-static penta_module *changed(struct given *g, bool sealed, penta_buffer *out)
+static penta_module *cvbc_test_changed(struct given *g, bool sealed, penta_buffer *out)
 {
     penta_error err = {0};
     penta_cvbc_signing signing = {.key = g->private_key};
@@ -290,7 +291,8 @@ void cvbc_scenarios(void)
     penta_module *module = tree_assembled("examples/cvbc/hello.cvasm", "cvbc");
     penta_buffer one = {0}, two = {0};
     g.module = module;
-    penta_module *with_signature = changed(&g, false, &one), *sealed = changed(&g, true, &two);
+    penta_module *with_signature = cvbc_test_changed(&g, false, &one),
+                 *sealed = cvbc_test_changed(&g, true, &two);
     g.signed_module = with_signature;
     g.sealed = sealed;
     g.file = view_of(&two);

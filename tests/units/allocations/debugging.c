@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "penta/debug.h"
 
-static penta_session *session(const struct subject *g, struct outcome *o)
+static penta_session *debugging_test_session(const struct subject *g, struct outcome *o)
 {
     penta_error err = {0};
     hook_pause();
@@ -15,7 +15,7 @@ static penta_session *session(const struct subject *g, struct outcome *o)
     return outcome_ok(o, s, &err) ? s : NULL;
 }
 
-static void called(void *user, const penta_call *c)
+static void debugging_test_called(void *user, const penta_call *c)
 {
     outcome_bytes(user, &c->answered, sizeof c->answered);
     outcome_bytes(user, c->output.data, c->output.size);
@@ -26,9 +26,9 @@ static void try_answers(const void *user, struct outcome *o)
 {
     penta_error err = {0};
     penta_stop stop = {0};
-    penta_session *s = session(user, o);
+    penta_session *s = debugging_test_session(user, o);
     if (!s) return;
-    penta_session_on_call(s, called, o);
+    penta_session_on_call(s, debugging_test_called, o);
     penta_session_stop_at_calls(s, true);
     for (unsigned i = 0; i < 8 && o->ok; i++) {
         penta_session_run(s, 200, &stop);
@@ -46,7 +46,7 @@ static void try_load(const void *user, struct outcome *o)
     penta_error err = {0};
     penta_stop stop = {0};
     penta_buffer saved = {0}, out = {0};
-    penta_session *s = session(user, o);
+    penta_session *s = debugging_test_session(user, o);
     if (!s) return;
     hook_pause();
     penta_session_run(s, 3, &stop);
@@ -61,7 +61,7 @@ static void try_load(const void *user, struct outcome *o)
     penta_session_free(s);
 }
 
-static void variable(void *user, const penta_variable *v)
+static void debugging_test_variable(void *user, const penta_variable *v)
 {
     outcome_bytes(user, v->value.name, strlen(v->value.name));
 }
@@ -69,7 +69,7 @@ static void access_told(void *user, const penta_access *a)
 {
     outcome_bytes(user, &a->write, sizeof a->write);
 }
-static void logged(void *user, unsigned number, penta_bytes text)
+static void debugging_test_logged(void *user, unsigned number, penta_bytes text)
 {
     (void)number;
     outcome_bytes(user, text.data, text.size);
@@ -82,7 +82,7 @@ static void try_eval(const void *user, struct outcome *o)
     penta_buffer out = {0};
     penta_value value;
     penta_frame frames[4];
-    penta_session *s = session(user, o);
+    penta_session *s = debugging_test_session(user, o);
     if (!s) return;
     const penta_vm *vm = penta_session_vm(s);
     penta_error no = {.code = BASE_MEMORY};
@@ -90,7 +90,7 @@ static void try_eval(const void *user, struct outcome *o)
         if (outcome_ok(o, penta_vm_eval(vm, texts[i], &value, &err), &err) &&
             outcome_ok(o, penta_value_text(&value, 16, &out), &no))
             outcome_buffer(o, &out);
-    penta_vm_variables(vm, 0, variable, o);
+    penta_vm_variables(vm, 0, debugging_test_variable, o);
     penta_vm_accesses(vm, 0, access_told, o);
     size_t count = penta_vm_frames(vm, frames, 4);
     outcome_bytes(o, &count, sizeof count);
@@ -113,7 +113,7 @@ static void add_points(struct outcome *o, penta_debugger *d, const char *place)
 }
 
 /* Moves over points. Each move may find the end of the program or no memory. */
-static void move(struct outcome *o, penta_debugger *d, uint64_t pc)
+static void debugging_test_move(struct outcome *o, penta_debugger *d, uint64_t pc)
 {
     penta_error err = {0};
     penta_stop stop = {0};
@@ -131,14 +131,14 @@ static void try_points(const void *user, struct outcome *o)
 {
     penta_error err = {0};
     penta_stop stop = {0};
-    penta_session *s = session(user, o);
+    penta_session *s = debugging_test_session(user, o);
     if (!s) return;
     char place[24];
     penta_vm_run(penta_session_vm(s), 0, &stop);
     snprintf(place, sizeof place, "%llu", (unsigned long long)stop.pc);
     penta_debugger *d = penta_debugger_new(s, &err);
     if (outcome_ok(o, d, &err)) {
-        penta_debugger_on_log(d, logged, o);
+        penta_debugger_on_log(d, debugging_test_logged, o);
         add_points(o, d, place);
         if (o->ok) outcome_ok(o, penta_debugger_watch(d, "pc", true, &err), &err);
     }
@@ -152,13 +152,13 @@ static void try_motions(const void *user, struct outcome *o)
     penta_error err = {0};
     penta_stop stop = {0};
     struct outcome ignored = {.ok = true};
-    penta_session *s = session(user, o);
+    penta_session *s = debugging_test_session(user, o);
     if (!s) return;
     penta_vm_run(penta_session_vm(s), 0, &stop);
     hook_pause();
     penta_debugger *d = penta_debugger_new(s, &err);
     hook_resume();
-    if (outcome_ok(o, d, &err)) move(&ignored, d, stop.pc);
+    if (outcome_ok(o, d, &err)) debugging_test_move(&ignored, d, stop.pc);
     penta_debugger_free(d);
     penta_session_free(s);
 }

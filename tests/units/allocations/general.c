@@ -52,13 +52,13 @@ static void try_outcomes(const void *user, struct outcome *o)
     penta_junit_free(junit);
 }
 
-static bool enter(void *user, const penta_node *node)
+static bool general_test_enter(void *user, const penta_node *node)
 {
     outcome_bytes(user, node->name, strlen(node->name));
     return true;
 }
 
-static void field(void *user, const penta_field *f)
+static void general_test_field(void *user, const penta_field *f)
 {
     penta_error incomplete = {.code = BASE_MEMORY};
     outcome_ok(user, strcmp(f->name, "incomplete"), &incomplete);
@@ -69,12 +69,12 @@ static void field(void *user, const penta_field *f)
         outcome_bytes(user, &f->as.u, sizeof f->as.u);
 }
 
-static void leave(void *user, const penta_node *node) { (void)user, (void)node; }
+static void general_test_leave(void *user, const penta_node *node) { (void)user, (void)node; }
 
 static void try_describe(const void *user, struct outcome *o)
 {
     const struct subject *g = user;
-    penta_visitor visitor = {o, enter, field, leave};
+    penta_visitor visitor = {o, general_test_enter, general_test_field, general_test_leave};
     penta_describe(g->module, &visitor);
     penta_info(g->module, &visitor);
 }
@@ -105,13 +105,13 @@ static void try_print(const void *user, struct outcome *o)
         outcome_buffer(o, &out);
 }
 
-static void piece(void *user, penta_bytes bytes) { (void)user, (void)bytes; }
+static void general_test_piece(void *user, penta_bytes bytes) { (void)user, (void)bytes; }
 
 static void try_pieces(const void *user, struct outcome *o)
 {
     const struct subject *g = user;
     penta_error err = {0};
-    outcome_ok(o, penta_print_pieces(g->module, NULL, 0, piece, NULL, &err), &err);
+    outcome_ok(o, penta_print_pieces(g->module, NULL, 0, general_test_piece, NULL, &err), &err);
 }
 
 static void try_assemble(const void *user, struct outcome *o)
@@ -269,7 +269,8 @@ static void try_trace(const void *user, struct outcome *o)
 }
 
 /* Tells whether a machine arrived. A machine that gets no memory on the way stops there. */
-static bool arrived(struct outcome *o, bool ok, const penta_stop *stop, const penta_error *err)
+static bool general_test_arrived(struct outcome *o, bool ok, const penta_stop *stop,
+                                 const penta_error *err)
 {
     if (!ok && !err->code) outcome_stop(o, stop);
     return ok || (err->code && outcome_ok(o, ok, err));
@@ -288,8 +289,9 @@ static void try_debugger(const void *user, struct outcome *o)
     uint64_t reached = ok ? penta_session_steps(s) : 0;
     if (ok) outcome_stop(o, &stop);
     if (ok && reached)
-        ok = arrived(o, penta_debugger_goto(d, reached / 2, &stop, &err), &stop, &err) &&
-             arrived(o, penta_debugger_goto(d, reached, &stop, &err), &stop, &err);
+        ok = general_test_arrived(o, penta_debugger_goto(d, reached / 2, &stop, &err), &stop,
+                                  &err) &&
+             general_test_arrived(o, penta_debugger_goto(d, reached, &stop, &err), &stop, &err);
     outcome_failure(o, s);
     penta_debugger_free(d);
     penta_session_free(s);

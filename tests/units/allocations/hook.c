@@ -58,7 +58,7 @@ static struct block *block_slot(const void *address)
 
 /* Notes a new block. Libraries keep some blocks for later, and a sanitizer knows which of them
  * are lost. */
-static void *born(void *address, bool foreign)
+static void *hook_test_born(void *address, bool foreign)
 {
     if (!address || !hook.on || foreign) return address;
     *block_slot(address) = (struct block){address, true};
@@ -66,7 +66,7 @@ static void *born(void *address, bool foreign)
     return address;
 }
 
-static void dies(const void *address)
+static void hook_test_dies(const void *address)
 {
     struct block *slot = address ? block_slot(address) : NULL;
     if (!slot || !slot->live) return;
@@ -76,12 +76,12 @@ static void dies(const void *address)
 
 extern const char __executable_start[], etext[];
 
-static bool ours(const void *caller)
+static bool hook_test_ours(const void *caller)
 {
     return (const char *)caller >= __executable_start && (const char *)caller < etext;
 }
 
-static bool refuse(bool foreign)
+static bool hook_test_refuse(bool foreign)
 {
     if (!hook.on || (hook.own_only && foreign)) return false;
     hook.result.made++;
@@ -97,26 +97,26 @@ static bool refuse(bool foreign)
 
 void *HOOK(malloc)(size_t size)
 {
-    if (refuse(!ours(CALLER))) return NULL;
-    return born(REAL(malloc)(size), !ours(CALLER));
+    if (hook_test_refuse(!hook_test_ours(CALLER))) return NULL;
+    return hook_test_born(REAL(malloc)(size), !hook_test_ours(CALLER));
 }
 
 void *HOOK(calloc)(size_t count, size_t size)
 {
-    if (refuse(!ours(CALLER))) return NULL;
-    return born(REAL(calloc)(count, size), !ours(CALLER));
+    if (hook_test_refuse(!hook_test_ours(CALLER))) return NULL;
+    return hook_test_born(REAL(calloc)(count, size), !hook_test_ours(CALLER));
 }
 
 void *HOOK(realloc)(void *old, size_t size)
 {
-    if (refuse(!ours(CALLER))) return NULL;
-    dies(old);
-    return born(REAL(realloc)(old, size), !ours(CALLER));
+    if (hook_test_refuse(!hook_test_ours(CALLER))) return NULL;
+    hook_test_dies(old);
+    return hook_test_born(REAL(realloc)(old, size), !hook_test_ours(CALLER));
 }
 
 void HOOK(free)(void *p)
 {
-    dies(p);
+    hook_test_dies(p);
     REAL(free)(p);
 }
 
@@ -129,17 +129,17 @@ char *__wrap_strdup(const char *text)
 
 void *HOOK(aligned_alloc)(size_t alignment, size_t size)
 {
-    if (refuse(!ours(CALLER))) return NULL;
+    if (hook_test_refuse(!hook_test_ours(CALLER))) return NULL;
 #ifdef PENTA_WRAP
-    return born(__real_aligned_alloc(alignment, size), !ours(CALLER));
+    return hook_test_born(__real_aligned_alloc(alignment, size), !hook_test_ours(CALLER));
 #else
-    return born(__libc_memalign(alignment, size), !ours(CALLER));
+    return hook_test_born(__libc_memalign(alignment, size), !hook_test_ours(CALLER));
 #endif
 }
 
 void *__wrap_mmap(void *at, size_t size, int rights, int flags, int file, off_t offset)
 {
-    if (refuse(!ours(CALLER))) return MAP_FAILED;
+    if (hook_test_refuse(!hook_test_ours(CALLER))) return MAP_FAILED;
     return __real_mmap(at, size, rights, flags, file, offset);
 }
 
@@ -147,13 +147,13 @@ void *__wrap_mmap(void *at, size_t size, int rights, int flags, int file, off_t 
 static void *crypto_malloc(size_t size, const char *file, int line)
 {
     (void)file, (void)line;
-    return refuse(true) ? NULL : REAL(malloc)(size);
+    return hook_test_refuse(true) ? NULL : REAL(malloc)(size);
 }
 
 static void *crypto_realloc(void *old, size_t size, const char *file, int line)
 {
     (void)file, (void)line;
-    return refuse(true) ? NULL : REAL(realloc)(old, size);
+    return hook_test_refuse(true) ? NULL : REAL(realloc)(old, size);
 }
 
 static void crypto_free(void *p, const char *file, int line)
@@ -180,7 +180,7 @@ void hook_init(void)
 void hook_print(const struct hook_result *r, FILE *out)
 {
     for (int i = 2; i < r->depth; i++)
-        if (ours(r->stack[i]))
+        if (hook_test_ours(r->stack[i]))
             fprintf(out, " 0x%zx", (size_t)((const char *)r->stack[i] - __executable_start));
 }
 

@@ -31,8 +31,8 @@ static void try_block(const void *user, struct outcome *o)
     penta_jam_host_free(host);
 }
 
-static void change(void *user, const uint8_t *key, penta_bytes name, const penta_bytes *before,
-                   const penta_bytes *now)
+static void jam_test_change(void *user, const uint8_t *key, penta_bytes name,
+                            const penta_bytes *before, const penta_bytes *now)
 {
     (void)name;
     (void)before;
@@ -41,7 +41,7 @@ static void change(void *user, const uint8_t *key, penta_bytes name, const penta
 }
 
 /* Adds a line of the log. A line for which there is no memory is left out. */
-static void called(void *user, uint32_t service, const char *line)
+static void jam_test_called(void *user, uint32_t service, const char *line)
 {
     (void)user, (void)service, (void)line;
 }
@@ -55,7 +55,7 @@ static void try_accumulate(const void *user, struct outcome *o)
     penta_jam_result result = {0};
     penta_jam_state *state = NULL;
     penta_jam_host *host = penta_jam_host_new(g->state, options, 1, &err);
-    if (host) penta_jam_on_call(host, called, NULL);
+    if (host) penta_jam_on_call(host, jam_test_called, NULL);
     bool ok = host && (state = penta_jam_state_new(host, NULL, &err)) &&
               penta_jam_state_read(state, g->state, "examples/jam", &err) &&
               penta_jam_state_commit(state, &err) &&
@@ -63,7 +63,7 @@ static void try_accumulate(const void *user, struct outcome *o)
     if (outcome_ok(o, ok, &err)) {
         outcome_bytes(o, &result.exit, sizeof result.exit);
         outcome_bytes(o, &result.gas_used, sizeof result.gas_used);
-        outcome_ok(o, penta_jam_state_changes(state, change, o), &no);
+        outcome_ok(o, penta_jam_state_changes(state, jam_test_change, o), &no);
     }
     penta_jam_result_free(&result);
     penta_jam_state_free(state);

@@ -85,8 +85,8 @@ struct trial {
     struct outcome wanted;
 };
 
-static struct outcome once(const struct trial *t, unsigned long nth, bool rest,
-                           struct hook_result *result)
+static struct outcome main_test_once(const struct trial *t, unsigned long nth, bool rest,
+                                     struct hook_result *result)
 {
     struct outcome o = {.ok = true};
     hook_start(nth, rest, t->own_only);
@@ -95,13 +95,13 @@ static struct outcome once(const struct trial *t, unsigned long nth, bool rest,
     return o;
 }
 
-static bool same(const struct outcome *a, const struct outcome *b)
+static bool main_test_same(const struct outcome *a, const struct outcome *b)
 {
     return a->ok == b->ok && a->code == b->code && a->hash == b->hash;
 }
 
-static void complain(const struct trial *t, unsigned long nth, bool rest, const char *what,
-                     const struct hook_result *r, uint32_t code)
+static void main_test_complain(const struct trial *t, unsigned long nth, bool rest,
+                               const char *what, const struct hook_result *r, uint32_t code)
 {
     char text[24] = "";
     penta_code_text(code, text);
@@ -113,23 +113,23 @@ static void complain(const struct trial *t, unsigned long nth, bool rest, const 
     failed++;
 }
 
-static void judge(const struct trial *t, unsigned long nth, bool rest)
+static void main_test_judge(const struct trial *t, unsigned long nth, bool rest)
 {
     struct hook_result r, again;
-    struct outcome o = once(t, nth, rest, &r);
+    struct outcome o = main_test_once(t, nth, rest, &r);
     tried++;
-    if (!same(&o, &t->wanted)) {
+    if (!main_test_same(&o, &t->wanted)) {
         if (o.ok)
-            complain(t, nth, rest, "a wrong result", &r, o.code);
+            main_test_complain(t, nth, rest, "a wrong result", &r, o.code);
         else if (!o.code || o.code == UINT32_MAX)
-            complain(t, nth, rest, "no reason given", &r, 0);
+            main_test_complain(t, nth, rest, "no reason given", &r, 0);
         else if (o.code != BASE_MEMORY && !r.foreign)
-            complain(t, nth, rest, "another reason than memory", &r, o.code);
+            main_test_complain(t, nth, rest, "another reason than memory", &r, o.code);
     }
     /* Memory that is kept for later is allocated once, but a leak happens again. */
     if (r.live) {
-        once(t, nth, rest, &again);
-        if (again.live) complain(t, nth, rest, "a leak", &again, o.code);
+        main_test_once(t, nth, rest, &again);
+        if (again.live) main_test_complain(t, nth, rest, "a leak", &again, o.code);
     }
 }
 
@@ -141,16 +141,17 @@ void scenario(const char *name, scenario_fn *fn, const void *given)
     char whole[160];
     snprintf(whole, sizeof whole, "%s %s", subject, name);
     if (only && !strstr(whole, only)) return;
-    once(&t, 0, false, &r); /* This run makes what is made once in a process. */
-    t.wanted = once(&t, 0, false, &r);
-    if (r.live) complain(&t, 0, false, "a leak", &r, 0);
+    main_test_once(&t, 0, false, &r); /* This run makes what is made once in a process. */
+    t.wanted = main_test_once(&t, 0, false, &r);
+    if (r.live) main_test_complain(&t, 0, false, "a leak", &r, 0);
     unsigned long count = r.made;
     for (unsigned long n = 1; n <= count; n += n < FIRST ? 1 : every) {
-        judge(&t, n, false);
-        judge(&t, n, true);
+        main_test_judge(&t, n, false);
+        main_test_judge(&t, n, true);
     }
-    struct outcome after = once(&t, 0, false, &r);
-    if (!same(&after, &t.wanted)) complain(&t, 0, false, "afterwards it fails", &r, after.code);
+    struct outcome after = main_test_once(&t, 0, false, &r);
+    if (!main_test_same(&after, &t.wanted))
+        main_test_complain(&t, 0, false, "afterwards it fails", &r, after.code);
     if (getenv("ALLOCATIONS_VERBOSE")) printf("%s: %s: %lu requests\n", subject, name, count);
 }
 
@@ -200,7 +201,7 @@ static void one_text(const char *path, const char *format)
     file_free(text);
 }
 
-static void formats(void)
+static void main_test_formats(void)
 {
     static const struct {
         const char *name;
@@ -228,7 +229,7 @@ int main(int argc, char **argv)
         if (!strcmp(argv[i], "--only")) only = argv[i + 1];
     }
     if (!every) return 2;
-    if (i >= argc) formats();
+    if (i >= argc) main_test_formats();
     for (; i < argc; i++) one_file(argv[i]);
     printf("%lu requests refused\n%lu failed\n", tried, failed);
     return failed || !tried;

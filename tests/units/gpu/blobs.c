@@ -2,7 +2,7 @@
 #include "device.h"
 
 /* Builds one of every instruction that the builder has. */
-static void built(void)
+static void blobs_test_built(void)
 {
     static const kblob_inst expected[] = {
         {1, 0, 0, 0, 0},      {2, 0, 0, 0x1000, 0xab}, {3, 0, 0, 0x1008, 0x11223344},
@@ -57,7 +57,7 @@ static void too_many(void)
     kblob_builder_free(b);
 }
 
-static void refused(void)
+static void blobs_test_refused(void)
 {
     static const struct {
         uint8_t at, value; /* one byte of `NOP; HALT` */
@@ -100,7 +100,7 @@ static void refused(void)
     kblob_free(blob);
 }
 
-static void memory(void)
+static void blobs_test_memory(void)
 {
     uint8_t bytes[8] = {1, 2, 3, 4, 5, 6, 7, 8}, back[8] = {9};
     kblob_memory *mem = kblob_memory_new(4096);
@@ -117,7 +117,7 @@ static void memory(void)
 }
 
 /* Runs a text and returns what it does to 64 bytes at 0x1000. */
-static kblob_result executed(const char *text, uint8_t bytes[64])
+static kblob_result blobs_test_executed(const char *text, uint8_t bytes[64])
 {
     void *blob;
     size_t size;
@@ -134,29 +134,29 @@ static kblob_result executed(const char *text, uint8_t bytes[64])
     return result;
 }
 
-static void execution(void)
+static void blobs_test_execution(void)
 {
     uint8_t bytes[64];
-    kblob_result r =
-        executed("WRITE64 0x1000, 0x11223344\nSLEEP 40\nREAD8 0x1001\nSLEEP 2\nHALT\nNOP", bytes);
+    kblob_result r = blobs_test_executed(
+        "WRITE64 0x1000, 0x11223344\nSLEEP 40\nREAD8 0x1001\nSLEEP 2\nHALT\nNOP", bytes);
     REQUIRE(r.state == GPU_TASK_DONE && r.halted_explicitly && r.instructions == 5 &&
             r.slept_ms == 42);
     REQUIRE(r.has_last_read && r.last_read == 0x33 && bytes[0] == 0x44 && bytes[3] == 0x11);
-    r = executed("WRITE8 0x103f, 7", bytes);
+    r = blobs_test_executed("WRITE8 0x103f, 7", bytes);
     REQUIRE(r.state == GPU_TASK_DONE && !r.halted_explicitly && r.instructions == 1 &&
             !r.has_last_read);
     REQUIRE(bytes[63] == 7);
-    r = executed("WRITE8 0x1000, 1\nWRITE64 0x103c, 1\nWRITE8 0x1001, 1", bytes);
+    r = blobs_test_executed("WRITE8 0x1000, 1\nWRITE64 0x103c, 1\nWRITE8 0x1001, 1", bytes);
     REQUIRE(r.state == GPU_TASK_FAULTED && r.fault_instruction == 1 && r.fault_opcode == 3);
     REQUIRE(r.fault_kind == GPU_FAULT_OUT_OF_BOUNDS);
     REQUIRE(r.fault_address == 0x103c && r.fault_length == 8 && r.instructions == 1);
     REQUIRE(bytes[0] == 1 && !bytes[1] && !bytes[0x3c]);
     /* The program is of version 2. */
-    r = executed("MOV r1, 0x1000\nID r2, threads.x\nST8 [r1], r2\nHALT", bytes);
+    r = blobs_test_executed("MOV r1, 0x1000\nID r2, threads.x\nST8 [r1], r2\nHALT", bytes);
     REQUIRE(r.state == GPU_TASK_DONE && r.instructions == 4 && bytes[0] == 1);
 }
 
-static void text(void)
+static void blobs_test_text(void)
 {
     static const char expected[] = "WRITE64 0x1000, 0x2A\n";
     void *blob, *again;
@@ -189,11 +189,11 @@ static void text(void)
 
 int main(void)
 {
-    built();
+    blobs_test_built();
     too_many();
-    refused();
-    memory();
-    execution();
-    text();
+    blobs_test_refused();
+    blobs_test_memory();
+    blobs_test_execution();
+    blobs_test_text();
     return checks_end();
 }

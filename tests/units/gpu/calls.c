@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void memory(gpu_emulator *dev)
+static void calls_test_memory(gpu_emulator *dev)
 {
     uint64_t a, b, size;
     uint8_t bytes[16] = {1, 2, 3}, back[16];
@@ -41,7 +41,7 @@ static void memory(gpu_emulator *dev)
     REQUIRE_STATUS(GPU_ERR_INVALID_POINTER, gpu_emulator_free(dev, a));
 }
 
-static void kernels(gpu_emulator *dev)
+static void calls_test_kernels(gpu_emulator *dev)
 {
     size_t count;
     gpu_kernel_info list[4];
@@ -59,7 +59,7 @@ static void kernels(gpu_emulator *dev)
     OK(gpu_emulator_barrier(dev));
 }
 
-static void tasks(gpu_emulator *dev)
+static void calls_test_tasks(gpu_emulator *dev)
 {
     uint64_t a;
     uint32_t t;
@@ -101,7 +101,7 @@ static void tasks(gpu_emulator *dev)
 
 /* Starts a long sleep, which stop_task and reset must end at once. In the mode SERIAL it has
  * ended before launch returns. */
-static void cancelling(gpu_emulator *dev, uint32_t mode)
+static void calls_test_cancelling(gpu_emulator *dev, uint32_t mode)
 {
     if (mode == GPU_MODE_SERIAL) return;
     KERNEL(dev, 3, "SLEEP 600000\nHALT");
@@ -114,7 +114,7 @@ static void cancelling(gpu_emulator *dev, uint32_t mode)
     OK(gpu_emulator_wait_task(dev, t, FOREVER));
 }
 
-static void limits(uint32_t mode)
+static void calls_test_limits(uint32_t mode)
 {
     gpu_emulator_options options = {.mode = mode,
                                     .max_instructions = 2,
@@ -148,7 +148,7 @@ static void limits(uint32_t mode)
 
 /* Runs tasks that share bytes, ordered and unordered, and reads before writes. The reports must
  * be the same in every mode. */
-static void reports(uint32_t mode)
+static void calls_test_reports(uint32_t mode)
 {
     gpu_emulator *dev = open_device(mode, GPU_RACE_CHECK | GPU_INIT_CHECK, 5);
     uint64_t base;
@@ -208,18 +208,18 @@ int main(void)
 {
     for (uint32_t mode = GPU_MODE_THREADS; mode <= GPU_MODE_SEEDED; mode++) {
         gpu_emulator *dev = open_device(mode, 0, 0);
-        memory(dev);
-        kernels(dev);
-        tasks(dev);
-        cancelling(dev, mode);
+        calls_test_memory(dev);
+        calls_test_kernels(dev);
+        calls_test_tasks(dev);
+        calls_test_cancelling(dev, mode);
         OK(gpu_emulator_reset(dev));
-        memory(dev); /* The device is as new, including its addresses. */
+        calls_test_memory(dev); /* The device is as new, including its addresses. */
         OK(gpu_emulator_shutdown(dev));
         OK(gpu_emulator_shutdown(dev));
         REQUIRE_STATUS(GPU_ERR_NOT_READY, gpu_emulator_wait(dev, 0));
         gpu_emulator_close(dev);
-        limits(mode);
-        reports(mode);
+        calls_test_limits(mode);
+        calls_test_reports(mode);
     }
     gpu_emulator *none = (gpu_emulator *)1;
     gpu_emulator_options bad = {.mode = 3};

@@ -64,7 +64,7 @@ static void check_named(gpu_emulator *dev, pid_t pid)
     REQUIRE(gpu_emulator_process_id(dev) == -1);
 }
 
-static void *stopped(void *user)
+static void *deadlines_test_stopped(void *user)
 {
     size_t i = (size_t)(uintptr_t)user;
     gpu_emulator *dev = open_device(GPU_MODE_THREADS, 0, 0);
@@ -107,7 +107,7 @@ static void *stopped_at_open(void *user)
 
 /* Checks that tasks that run inside a call end with it: 2^32 instructions take longer than 50
  * ms. */
-static void busy(uint32_t mode)
+static void deadlines_test_busy(uint32_t mode)
 {
     gpu_emulator_options options = {.mode = mode, .call_ms = 50};
     gpu_emulator *dev;
@@ -130,11 +130,11 @@ int main(void)
     int fd = mkstemp(path);
     REQUIRE(fd >= 0 && write(fd, script, sizeof script - 1) == sizeof script - 1);
     REQUIRE(!fchmod(fd, 0700) && !close(fd));
-    busy(GPU_MODE_SERIAL);
-    busy(GPU_MODE_SEEDED);
+    deadlines_test_busy(GPU_MODE_SERIAL);
+    deadlines_test_busy(GPU_MODE_SEEDED);
     pthread_t threads[CALLS + 2];
     for (size_t i = 0; i < CALLS; i++)
-        REQUIRE(!pthread_create(&threads[i], NULL, stopped, (void *)(uintptr_t)i));
+        REQUIRE(!pthread_create(&threads[i], NULL, deadlines_test_stopped, (void *)(uintptr_t)i));
     REQUIRE(!pthread_create(&threads[CALLS], NULL, stopped_at_shutdown, NULL));
     REQUIRE(!pthread_create(&threads[CALLS + 1], NULL, stopped_at_open, path));
     for (size_t i = 0; i < CALLS + 2; i++) pthread_join(threads[i], NULL);

@@ -7,7 +7,7 @@
 enum { N = 200, THREADS = 64, SIDE = 20 };
 static const uint32_t checks = GPU_RACE_CHECK | GPU_INIT_CHECK;
 
-static uint64_t numbers(uint64_t *state)
+static uint64_t grids_test_numbers(uint64_t *state)
 {
     *state = *state * UINT64_C(6364136223846793005) + 1442695040888963407u;
     return *state >> 33;
@@ -25,7 +25,7 @@ static void kernel_file(gpu_emulator *dev, uint64_t id, const char *name, const 
     kernel(dev, id, text);
 }
 
-static uint64_t upload(gpu_emulator *dev, const void *bytes, size_t size)
+static uint64_t grids_test_upload(gpu_emulator *dev, const void *bytes, size_t size)
 {
     uint64_t at;
     OK(gpu_emulator_alloc(dev, size, &at));
@@ -33,7 +33,7 @@ static uint64_t upload(gpu_emulator *dev, const void *bytes, size_t size)
     return at;
 }
 
-static size_t races(gpu_emulator *dev, gpu_race_threads *first)
+static size_t grids_test_races(gpu_emulator *dev, gpu_race_threads *first)
 {
     gpu_race_threads rows[64];
     size_t count, plain;
@@ -44,7 +44,7 @@ static size_t races(gpu_emulator *dev, gpu_race_threads *first)
     return count;
 }
 
-static void run(gpu_emulator *dev, gpu_grid grid, const uint64_t *args, size_t count)
+static void grids_test_run(gpu_emulator *dev, gpu_grid grid, const uint64_t *args, size_t count)
 {
     uint32_t id;
     gpu_task_grid got;
@@ -58,22 +58,23 @@ static void run(gpu_emulator *dev, gpu_grid grid, const uint64_t *args, size_t c
 static bool vector_add(gpu_emulator *dev)
 {
     uint64_t a[N], b[N], c[N] = {0}, seed = 1;
-    for (int i = 0; i < N; i++) a[i] = numbers(&seed), b[i] = numbers(&seed) << 20;
-    uint64_t args[] = {upload(dev, a, sizeof a), upload(dev, b, sizeof b), upload(dev, c, sizeof c),
-                       N};
-    run(dev, (gpu_grid){{4}, {THREADS}, 0}, args, 4);
+    for (int i = 0; i < N; i++)
+        a[i] = grids_test_numbers(&seed), b[i] = grids_test_numbers(&seed) << 20;
+    uint64_t args[] = {grids_test_upload(dev, a, sizeof a), grids_test_upload(dev, b, sizeof b),
+                       grids_test_upload(dev, c, sizeof c), N};
+    grids_test_run(dev, (gpu_grid){{4}, {THREADS}, 0}, args, 4);
     OK(gpu_emulator_read(dev, args[2], c, sizeof c));
     bool same = true;
     for (int i = 0; i < N; i++) same &= c[i] == a[i] + b[i];
     return same;
 }
 
-static bool reduction(gpu_emulator *dev)
+static bool grids_test_reduction(gpu_emulator *dev)
 {
     uint64_t a[N], sum = 0, want = 0, seed = 2;
-    for (int i = 0; i < N; i++) want += a[i] = numbers(&seed);
-    uint64_t args[] = {upload(dev, a, sizeof a), upload(dev, &sum, 8), N};
-    run(dev, (gpu_grid){{4}, {THREADS}, THREADS * 8}, args, 3);
+    for (int i = 0; i < N; i++) want += a[i] = grids_test_numbers(&seed);
+    uint64_t args[] = {grids_test_upload(dev, a, sizeof a), grids_test_upload(dev, &sum, 8), N};
+    grids_test_run(dev, (gpu_grid){{4}, {THREADS}, THREADS * 8}, args, 3);
     OK(gpu_emulator_read(dev, args[1], &sum, 8));
     return sum == want;
 }
@@ -81,24 +82,25 @@ static bool reduction(gpu_emulator *dev)
 static bool prefix_sum(gpu_emulator *dev)
 {
     uint64_t a[N], b[N] = {0}, seed = 3, sum = 0;
-    for (int i = 0; i < N; i++) a[i] = numbers(&seed);
-    uint64_t args[] = {upload(dev, a, sizeof a), upload(dev, b, sizeof b)};
-    run(dev, (gpu_grid){{1}, {N}, N * 8}, args, 2);
+    for (int i = 0; i < N; i++) a[i] = grids_test_numbers(&seed);
+    uint64_t args[] = {grids_test_upload(dev, a, sizeof a), grids_test_upload(dev, b, sizeof b)};
+    grids_test_run(dev, (gpu_grid){{1}, {N}, N * 8}, args, 2);
     OK(gpu_emulator_read(dev, args[1], b, sizeof b));
     bool same = true;
     for (int i = 0; i < N; i++) same &= b[i] == (sum += a[i]);
     return same;
 }
 
-static bool histogram(gpu_emulator *dev)
+static bool grids_test_histogram(gpu_emulator *dev)
 {
     uint8_t bytes[1000];
     uint32_t counts[256] = {0}, want[256] = {0};
     uint64_t seed = 4;
-    for (size_t i = 0; i < sizeof bytes; i++) want[bytes[i] = (uint8_t)(numbers(&seed) % 40)]++;
-    uint64_t args[] = {upload(dev, bytes, sizeof bytes), sizeof bytes,
-                       upload(dev, counts, sizeof counts)};
-    run(dev, (gpu_grid){{2}, {THREADS}, 0}, args, 3);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        want[bytes[i] = (uint8_t)(grids_test_numbers(&seed) % 40)]++;
+    uint64_t args[] = {grids_test_upload(dev, bytes, sizeof bytes), sizeof bytes,
+                       grids_test_upload(dev, counts, sizeof counts)};
+    grids_test_run(dev, (gpu_grid){{2}, {THREADS}, 0}, args, 3);
     OK(gpu_emulator_read(dev, args[2], counts, sizeof counts));
     return !memcmp(counts, want, sizeof want);
 }
@@ -107,12 +109,12 @@ static bool matrix_product(gpu_emulator *dev)
 {
     static uint64_t a[SIDE][SIDE], b[SIDE][SIDE], c[SIDE][SIDE];
     uint64_t seed = 5;
-    for (int i = 0; i < SIDE * SIDE; i++) (&a[0][0])[i] = numbers(&seed);
-    for (int i = 0; i < SIDE * SIDE; i++) (&b[0][0])[i] = numbers(&seed);
+    for (int i = 0; i < SIDE * SIDE; i++) (&a[0][0])[i] = grids_test_numbers(&seed);
+    for (int i = 0; i < SIDE * SIDE; i++) (&b[0][0])[i] = grids_test_numbers(&seed);
     memset(c, 0, sizeof c);
-    uint64_t args[] = {upload(dev, a, sizeof a), upload(dev, b, sizeof b), upload(dev, c, sizeof c),
-                       SIDE};
-    run(dev, (gpu_grid){{3, 3}, {8, 8}, 0}, args, 4);
+    uint64_t args[] = {grids_test_upload(dev, a, sizeof a), grids_test_upload(dev, b, sizeof b),
+                       grids_test_upload(dev, c, sizeof c), SIDE};
+    grids_test_run(dev, (gpu_grid){{3, 3}, {8, 8}, 0}, args, 4);
     OK(gpu_emulator_read(dev, args[2], c, sizeof c));
     bool same = true;
     for (int i = 0; i < SIDE; i++)
@@ -124,23 +126,23 @@ static bool matrix_product(gpu_emulator *dev)
     return same;
 }
 
-static void examples(uint32_t mode, uint64_t seed)
+static void grids_test_examples(uint32_t mode, uint64_t seed)
 {
     static const struct {
         const char *name;
         bool (*right)(gpu_emulator *dev);
         uint32_t kind; /* the kind of its race */
     } kernels[] = {{"vector_add", vector_add, GPU_RACE_WRITE_WRITE},
-                   {"reduction", reduction, GPU_RACE_READ_WRITE},
+                   {"reduction", grids_test_reduction, GPU_RACE_READ_WRITE},
                    {"prefix_sum", prefix_sum, GPU_RACE_READ_WRITE},
-                   {"histogram", histogram, GPU_RACE_READ_WRITE},
+                   {"histogram", grids_test_histogram, GPU_RACE_READ_WRITE},
                    {"matrix_product", matrix_product, GPU_RACE_WRITE_WRITE}};
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
         gpu_race_threads race;
         gpu_emulator *dev = open_device(mode, checks, seed);
         kernel_file(dev, 1, kernels[i].name, "");
         REQUIRE(kernels[i].right(dev));
-        if (races(dev, &race)) {
+        if (grids_test_races(dev, &race)) {
             fprintf(stderr, "%s, mode %u: a race of %u and %u that is none\n", kernels[i].name,
                     mode, race.index_a, race.index_b);
             exit(1);
@@ -148,7 +150,7 @@ static void examples(uint32_t mode, uint64_t seed)
         OK(gpu_emulator_reset(dev));
         kernel_file(dev, 1, kernels[i].name, "_race");
         kernels[i].right(dev);
-        REQUIRE(races(dev, &race));
+        REQUIRE(grids_test_races(dev, &race));
         REQUIRE(race.launch_a == 1 && race.launch_b == 1 && !race.benign);
         REQUIRE(race.block_a != race.block_b || race.thread_a != race.thread_b);
         REQUIRE(race.kind == kernels[i].kind || kernels[i].kind == GPU_RACE_READ_WRITE);
@@ -156,7 +158,7 @@ static void examples(uint32_t mode, uint64_t seed)
     }
 }
 
-static void refused(gpu_emulator *dev)
+static void grids_test_refused(gpu_emulator *dev)
 {
     uint32_t id = 77;
     gpu_task_grid got;
@@ -186,7 +188,7 @@ static void refused(gpu_emulator *dev)
     REQUIRE_STATUS(GPU_ERR_TASK_NOT_FOUND, gpu_emulator_task_grid(dev, 9, &got));
 }
 
-static void faults(gpu_emulator *dev)
+static void grids_test_faults(gpu_emulator *dev)
 {
     uint32_t id;
     gpu_task_grid got;
@@ -237,11 +239,12 @@ static void between_tasks(uint32_t mode)
     OK(gpu_emulator_launch_task(dev, 3, NULL, 0, NULL));
     OK(gpu_emulator_wait(dev, FOREVER));
     /* No task wrote the memory to which the atomics add. Everything else is ordered. */
-    REQUIRE(races(dev, &race) == 1 && race.kind == GPU_RACE_UNINITIALISED && race.index_a == 2);
+    REQUIRE(grids_test_races(dev, &race) == 1 && race.kind == GPU_RACE_UNINITIALISED &&
+            race.index_a == 2);
     OK(gpu_emulator_launch_grid(dev, 1, &grid, NULL, 0, NULL));
     OK(gpu_emulator_launch_task(dev, 3, NULL, 0, NULL));
     OK(gpu_emulator_wait(dev, FOREVER));
-    REQUIRE(races(dev, NULL) == 2);
+    REQUIRE(grids_test_races(dev, NULL) == 2);
     gpu_race rows[2];
     size_t count;
     OK(gpu_emulator_races(dev, rows, 2, &count));
@@ -252,7 +255,7 @@ static void between_tasks(uint32_t mode)
 }
 
 /* Checks that its limit, or the host, ends a kernel without end. */
-static void endless(uint32_t mode)
+static void grids_test_endless(uint32_t mode)
 {
     gpu_emulator_options options = {.mode = mode, .max_instructions = 100000};
     gpu_emulator *dev;
@@ -276,16 +279,16 @@ static void endless(uint32_t mode)
 int main(void)
 {
     for (uint32_t mode = GPU_MODE_THREADS; mode <= GPU_MODE_SEEDED; mode++) {
-        examples(mode, 0);
+        grids_test_examples(mode, 0);
         if (mode == GPU_MODE_SEEDED)
-            for (uint64_t seed = 1; seed < 4; seed++) examples(mode, seed);
+            for (uint64_t seed = 1; seed < 4; seed++) grids_test_examples(mode, seed);
         gpu_emulator *dev = open_device(mode, checks, 0);
-        refused(dev);
+        grids_test_refused(dev);
         OK(gpu_emulator_reset(dev));
-        faults(dev);
+        grids_test_faults(dev);
         gpu_emulator_close(dev);
         between_tasks(mode);
-        endless(mode);
+        grids_test_endless(mode);
     }
     return checks_end();
 }

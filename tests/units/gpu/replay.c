@@ -5,7 +5,7 @@
 #include "device.h"
 #include "penta/device.h"
 
-static void session(uint32_t mode, const char *path)
+static void replay_test_session(uint32_t mode, const char *path)
 {
     gpu_emulator_options options = {.mode = mode, .seed = 7, .flags = 3, .trace_path = path};
     gpu_emulator *dev;
@@ -34,7 +34,7 @@ static void session(uint32_t mode, const char *path)
     gpu_emulator_close(dev);
 }
 
-static penta_buffer contents(const char *path)
+static penta_buffer replay_test_contents(const char *path)
 {
     penta_buffer bytes = {0};
     penta_error err = {0};
@@ -42,7 +42,7 @@ static penta_buffer contents(const char *path)
     return bytes;
 }
 
-static uint64_t differences(const penta_buffer *trace)
+static uint64_t replay_test_differences(const penta_buffer *trace)
 {
     penta_buffer out = {0};
     penta_device_replayed result;
@@ -60,17 +60,17 @@ int main(void)
     char path[] = "/tmp/penta-gpu-replay-XXXXXX";
     REQUIRE(mkstemp(path) >= 0);
     for (uint32_t mode = 0; mode < 3; mode++) {
-        session(mode, path);
-        penta_buffer first = contents(path);
-        REQUIRE(differences(&first) == 0);
-        session(mode, path);
-        penta_buffer second = contents(path);
+        replay_test_session(mode, path);
+        penta_buffer first = replay_test_contents(path);
+        REQUIRE(replay_test_differences(&first) == 0);
+        replay_test_session(mode, path);
+        penta_buffer second = replay_test_contents(path);
         if (mode != GPU_MODE_THREADS)
             REQUIRE(first.size == second.size && !memcmp(first.data, second.data, first.size));
         uint8_t *place = memmem(second.data, second.size, "\"InvalidPointer\"", 16);
         REQUIRE(place);
         place[1] = 'X';
-        REQUIRE(differences(&second) == 1);
+        REQUIRE(replay_test_differences(&second) == 1);
         penta_buffer_free(&first);
         penta_buffer_free(&second);
     }

@@ -9,7 +9,7 @@ struct worker {
     unsigned number;
 };
 
-static void *work(void *user)
+static void *threads_test_work(void *user)
 {
     struct worker *w = user;
     gpu_emulator *dev = w->dev;
@@ -52,7 +52,7 @@ int main(void)
     gpu_emulator *dev = open_device(GPU_MODE_THREADS, GPU_RACE_CHECK | GPU_INIT_CHECK, 0);
     for (unsigned i = 0; i < THREADS; i++) {
         workers[i] = (struct worker){dev, i};
-        REQUIRE(!pthread_create(&threads[i], NULL, work, &workers[i]));
+        REQUIRE(!pthread_create(&threads[i], NULL, threads_test_work, &workers[i]));
     }
     for (unsigned i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
     size_t count;
