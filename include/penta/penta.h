@@ -341,6 +341,13 @@ PENTA_API bool penta_instructions(const char *format, const penta_visitor *visit
 PENTA_API const char *penta_instructions_legend(const char *format);
 PENTA_API bool penta_instructions_json(const char *format, penta_buffer *out, penta_error *err);
 
+/* What a format is made of, from its tables, for other tools. The forms, by name; NULL beyond the last: "json" (records,
+ * how a file is made of them, instructions, traps, rules, options), "markdown" (the same as a page), "ksy" (Kaitai
+ * Struct) and "hexpat" (ImHex), which have the records and how a file is made of them. */
+PENTA_API const char *penta_spec_form(size_t i);
+PENTA_API bool penta_spec(const char *format, const char *form, penta_buffer *out,
+                          penta_error *err);
+
 /* The functions below are about files. */
 
 typedef struct penta_guess {

@@ -52,10 +52,10 @@ extern const struct command_info {
 /* Returns the i-th word that the value of an option may be, for one format or, with `only` NULL,
  * for all. Returns NULL after the last. */
 typedef const char *tool_words(enum command command, const char *only, size_t i);
-tool_words engine_words, format_words; /* defined in help/option_list.c */
-tool_words key_type_words, part_words; /* defined in cvbc/keygen.c and cvbc/extract.c */
-tool_words mode_words;                 /* defined in kblob/device.c */
-tool_words pass_words;                 /* defined in jit.c */
+tool_words engine_words, format_words, spec_words; /* defined in help/option_list.c */
+tool_words key_type_words, part_words;             /* defined in cvbc/keygen.c and cvbc/extract.c */
+tool_words mode_words;                             /* defined in kblob/device.c */
+tool_words pass_words;                             /* defined in jit.c */
 
 extern const struct tool_option {
     penta_option_info row; /* the row of the option without its uses; `commands` replaces them */

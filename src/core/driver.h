@@ -6,10 +6,12 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/writer.h"
-struct source;     /* defined in text/lexer.h */
-struct engine;     /* defined in core/engine.h */
-struct host;       /* defined in core/host.h */
-struct debug_info; /* defined in core/debug/debug_info.h */
+struct source;        /* defined in text/lexer.h */
+struct engine;        /* defined in core/engine.h */
+struct host;          /* defined in core/host.h */
+struct debug_info;    /* defined in core/debug/debug_info.h */
+struct layout_record; /* defined in core/layout/layout.h */
+struct layout_part;   /* defined in core/layout/parts.h */
 
 /* Makes another file of a module, as the options say. Reports every finding to `findings`, and
  * returns false when one was an error. */
@@ -83,6 +85,10 @@ struct driver {
     void (*close)(penta_module *module);
     void (*isa)(const penta_visitor *visitor); /* Lists the instructions. */
     const char *isa_legend; /* lines that tell what letters in the list mean, or NULL */
+    const struct layout_record
+        *records; /* the fixed records; the last has a NULL name; may be NULL */
+    /* Tells how a file is made of them. The list ends with a NULL name. It may be NULL. */
+    const struct layout_part *layout;
 
     const struct engine *const *engines; /* The list ends with NULL. Its first engine is the
                                           * default. */

@@ -3,7 +3,7 @@
  *
  *     #define FORMAT coil
  *     #define RULE(...) RULE_ROW(COIL_, __VA_ARGS__)
- *     #include "core/driver_tables.h"            coil_rules, coil_traps, options
+ *     #include "core/driver_tables.h"            coil_rules, coil_traps, options, layout
  *     static const struct engine *const engines[] = {&coil_interp, NULL};
  *     const struct driver coil_driver = {
  *         DRIVER_ROW(coil, COIL_FORMAT, "COIL intermediate language object", ".casm", ";"),
@@ -11,6 +11,7 @@
  *     }; */
 #include "core/driver.h"
 #include "core/engine.h"
+#include "core/layout/parts.h"
 
 #define TABLE_JOIN(format, what) format##_##what
 #define TABLE_NAME(format, what) TABLE_JOIN(format, what)
@@ -35,12 +36,20 @@ static const penta_option_info options[] = {
 #include TABLE_FILE(FORMAT, options)
     {.key = NULL}};
 
+static const struct layout_part layout[] = {
+#define STRUCT(name, meaning, order) {NULL, #name, NULL, NULL, NULL, NULL, meaning, order},
+#define PART(owner, name, type, count, place, condition, meaning)                                  \
+    {#owner, #name, type, count, place, condition, meaning, NULL},
+#include TABLE_FILE(FORMAT, parts)
+    {.name = NULL}};
+
 extern const struct debug_info TABLE_NAME(FORMAT, debug); /* defined in vm/debug.c */
 
 #define DRIVER_ROW(own, own_number, own_title, own_suffix, own_comment)                            \
     .name = #own, .number = own_number, .title = own_title, .suffix = own_suffix,                  \
     .comment = own_comment, .rules = own##_rules, .traps = own##_traps, .options = options,        \
-    .engines = engines, .probe = own##_probe, .parse = own##_parse, .verify = own##_verify,        \
-    .describe = own##_describe, .info = own##_info, .encode = own##_encode, .print = own##_print,  \
-    .print_at = own##_print_at, .parts = own##_parts, .pc_of = own##_pc_of,                        \
-    .offset_of = own##_offset_of, .close = own##_close, .host = &own##_host, .debug = &own##_debug
+    .layout = layout, .engines = engines, .probe = own##_probe, .parse = own##_parse,              \
+    .verify = own##_verify, .describe = own##_describe, .info = own##_info,                        \
+    .encode = own##_encode, .print = own##_print, .print_at = own##_print_at,                      \
+    .parts = own##_parts, .pc_of = own##_pc_of, .offset_of = own##_offset_of,                      \
+    .close = own##_close, .host = &own##_host, .debug = &own##_debug

@@ -193,7 +193,7 @@ void penta_code_text(uint32_t code, char *text)
     snprintf(text + n, 6, "%04u", (unsigned)(code & 0xffff));
 }
 
-static void rules_of(struct json *j, const char *format)
+void rules_json(struct json *j, const char *format)
 {
     const penta_rule *r;
     for (size_t i = 0; (r = penta_rule_at(format, i)); i++) {
@@ -215,8 +215,8 @@ bool penta_rules_json(penta_buffer *out, penta_error *err)
     struct writer w = {0};
     struct json j = {.out = &w};
     json_list(&j, NULL);
-    rules_of(&j, NULL);
-    for (size_t i = 0; drivers[i]; i++) rules_of(&j, drivers[i]->name);
+    rules_json(&j, NULL);
+    for (size_t i = 0; drivers[i]; i++) rules_json(&j, drivers[i]->name);
     json_finish(&j);
     return writer_give(&w, true, out, err);
 }

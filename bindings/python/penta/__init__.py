@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from typing import List
 
-from ._core import Document, Error, Finding, OptionValue, Stop, document, text, words
+from ._core import Document, Error, Finding, OptionValue, Stop, document, filled, text, words
 from ._library import lib as _lib
 from .debugger import Debugger, Point
 from .module import Branch, Line, Module, assemble, detect, link, open, probe, source_place
@@ -34,7 +34,7 @@ from .session import Access, Frame, Machine, Region, Replay, Session, Variable
 __all__ = ["Access", "Branch", "Debugger", "Error", "Finding", "Frame", "Line", "Machine", "Module", "OptionValue",
            "Path", "Point", "Profile", "Region", "Replay", "Session", "Stop", "Variable", "about", "assemble",
            "detect", "engine_for_run", "engines", "formats", "instructions", "link", "open", "options", "probe",
-           "pvm_link", "rules", "source_place", "traps", "version"]
+           "pvm_link", "rules", "source_place", "spec", "spec_forms", "traps", "version"]
 version: str = _lib.penta_version().decode()
 
 
@@ -90,3 +90,13 @@ def instructions(format: str) -> List[Document]:  # noqa: A002
 def rules() -> List[Document]:
     """What findings are about: dicts with code, name, severity, summary and explanation."""
     return list(document(_lib.penta_rules_json))
+
+
+def spec_forms() -> List[str]:
+    """The forms of spec(): json, ksy, hexpat, markdown."""
+    return words(_lib.penta_spec_form)
+
+
+def spec(format: str, form: str = "json") -> str:  # noqa: A002
+    """What a format is made of, from penta's own tables, as text in one of the forms."""
+    return bytes(filled(_lib.penta_spec, text(format), text(form))).decode()

@@ -110,7 +110,7 @@ static void match_rule(void *user, const penta_rule *rule)
 void command_EXPLAIN(struct cli *c)
 {
     if (c->value[OPT_JSON]) json_list(&c->json, "rules");
-    struct rule_list list = {.cli = c, .whole = c->word_count};
+    struct rule_list list = {.cli = c, .whole = c->word_count || c->value[OPT_ALL_RULES]};
     if (!c->word_count) each_rule(list_rule, &list);
     wrap_table_print(&list.table, &c->out, 0, wrap_width(c));
     for (size_t i = 0; i < c->word_count; i++) {
@@ -285,6 +285,20 @@ static void formats_text(struct cli *c)
     wrap_table_print(&table, &c->out, 0, width);
 }
 
+/* Prints what a format is made of. The document of --json has the text as a member. */
+static void format_spec(struct cli *c)
+{
+    penta_buffer text = {0};
+    penta_error err = {0};
+    if (c->word_count != 1)
+        cli_usage(c, "penta formats NAME --spec FORM", "--spec is about one format");
+    else if (!penta_spec(c->words[0], c->value[OPT_SPEC], &text, &err))
+        cli_error(c, NULL, &err);
+    else
+        cli_text(c, (penta_bytes){text.data, text.size});
+    penta_buffer_free(&text);
+}
+
 void command_FORMATS(struct cli *c)
 {
     for (size_t i = 0; i < c->word_count; i++)
@@ -292,6 +306,10 @@ void command_FORMATS(struct cli *c)
             format_unknown(c, c->words[i]);
             return;
         }
+    if (c->value[OPT_SPEC]) {
+        format_spec(c);
+        return;
+    }
     if (!c->value[OPT_JSON]) {
         formats_text(c);
         return;

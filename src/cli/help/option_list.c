@@ -53,6 +53,12 @@ const char *engine_words(enum command command, const char *only, size_t i)
     return NULL;
 }
 
+const char *spec_words(enum command command, const char *only, size_t i)
+{
+    (void)command, (void)only;
+    return penta_spec_form(i);
+}
+
 bool listed_word(const struct listed_option *o, unsigned part, size_t i, penta_bytes *word)
 {
     if (!o->tool || !o->tool->words) return option_word(o->row, part, i, word);

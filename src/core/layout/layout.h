@@ -7,7 +7,7 @@
  *
  * The file ends with the #undef of all four macros. A format defines LAYOUT(x), which puts a prefix before a name, and
  * LAYOUT_FILE, the name of the .def, and includes this file. For each record that gives a struct, its size in bytes, a
- * reader, a writer, and the table that describes the record. */
+ * reader, a writer, and the table that describes the record. parts.h says how they make up a file. */
 #pragma once
 #include "base/reader.h"
 #include "base/writer.h"
@@ -19,7 +19,12 @@ struct layout_field {
     const char *meaning;
 };
 
-/* Returns what a value means, such as "ed25519", or NULL. */
+struct layout_record {
+    const char *name; /* NULL ends the table, LAYOUT(records) */
+    const struct layout_field *fields;
+};
+
+/* Returns what a value means such as "ed25519", or NULL. */
 typedef const char *layout_note(const char *field, uint64_t value);
 
 /* Reports a node for the record at `bytes`, which starts at `offset` in the file, with a leaf for each field. */

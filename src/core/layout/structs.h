@@ -41,3 +41,5 @@
 #define BYTES(r, count, name, meaning)
 #define END(r)
 #include LAYOUT_FILE
+
+extern const struct layout_record LAYOUT(records)[];

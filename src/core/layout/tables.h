@@ -6,3 +6,11 @@
 #define END(r) {NULL, 0, PENTA_RAW, NULL}};
 /* clang-format on */
 #include LAYOUT_FILE
+
+const struct layout_record LAYOUT(records)[] = {
+#define RECORD(r) {#r, LAYOUT(r##_fields)},
+#define FIELD(r, bits, name, kind, meaning)
+#define BYTES(r, count, name, meaning)
+#define END(r)
+#include LAYOUT_FILE
+    {NULL, NULL}};

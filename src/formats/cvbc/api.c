@@ -61,23 +61,12 @@ uint32_t penta_cvbc_crc32(penta_bytes bytes) { return checksum_crc32(bytes); }
 
 /* The functions below give the tables of the format as data. */
 
-static const struct {
-    const char *name;
-    const struct layout_field *fields;
-} records[] = {
-#define RECORD(r) {#r, cvbc_##r##_fields},
-#define FIELD(r, bits, name, kind, meaning)
-#define BYTES(r, count, name, meaning)
-#define END(r)
-#include "cvbc/layout.def"
-};
-
 bool penta_cvbc_record(const char *record, size_t i, penta_cvbc_field *out)
 {
-    for (size_t r = 0; r < sizeof records / sizeof *records; r++) {
-        if (strcmp(records[r].name, record)) continue;
+    for (const struct layout_record *r = cvbc_records; r->name; r++) {
+        if (strcmp(r->name, record)) continue;
         uint32_t offset = 0;
-        for (const struct layout_field *f = records[r].fields; f->name; offset += f++->size)
+        for (const struct layout_field *f = r->fields; f->name; offset += f++->size)
             if (!i--) {
                 *out = (penta_cvbc_field){f->name, offset, f->size, f->kind};
                 return true;

@@ -168,7 +168,10 @@ assert penta.engines("pvm")[0] == "interp" and penta.engines("nothing") == []
 assert {"map"} <= {option["key"] for option in penta.options("kblob")}
 assert any(rule["code"] == "KBLOB0009" and rule["explanation"] for rule in penta.rules())
 assert len(penta.instructions("kblob")) >= 8
-for wrong in (lambda: penta.options("nothing"), lambda: penta.instructions("nothing")):
+assert penta.spec_forms()[0] == "json" and penta.spec("kblob", "ksy").startswith("meta:")
+assert json.loads(penta.spec("cvbc"))["records"][0]["name"] == "header"
+for wrong in (lambda: penta.options("nothing"), lambda: penta.instructions("nothing"), lambda: penta.spec("nothing"),
+              lambda: penta.spec("pvm", "nothing")):
     try:
         wrong()
         raise SystemExit("an unknown format was taken")
