@@ -6,7 +6,7 @@
 #include "penta/conform.h"
 
 struct conform {
-    const char *engine; /* as in penta_conform_options */
+    const char *engine; /* these options are as in penta_conform_options */
     const char *exec;
     const char *device;
     const penta_conform_options *options;

@@ -32,7 +32,7 @@ void jam_case_differs(struct jam_case *c, const char *what);
 void jam_case_bytes(char *text, penta_bytes bytes); /* writes bytes as text for a message */
 
 void jam_case_chapter(struct jam_case *c, penta_jam_state *state, uint8_t chapter,
-                      struct writer *w); /* the call frees w */
+                      struct writer *w); /* the function frees w */
 void jam_case_reports(struct jam_case *c, const struct json_object *list);
 void jam_case_preimages(struct jam_case *c, const struct json_object *list);
 void jam_case_block(struct jam_case *c, uint64_t slot, const struct json_object *entropy);

@@ -10,7 +10,7 @@
 #include "penta/conform.h"
 
 struct walk {
-    const penta_conform_options *options; /* may be NULL */
+    const penta_conform_options *options; /* options of the caller; may be NULL */
     penta_conform_counts *counts;
 };
 

@@ -39,7 +39,7 @@ enum { CHANNEL_PATIENT = -1, CHANNEL_QUIET_MS = 10000 };
 bool channel_init(struct channel *c, enum role role, int in, int out);
 void channel_init_memory(struct channel *c, enum role role, penta_bytes source,
                          struct writer *sink);
-void channel_fini(struct channel *c); /* does not close the descriptors */
+void channel_fini(struct channel *c); /* frees the buffer; does not close the descriptors */
 
 enum transport channel_read(struct channel *c, void *into, size_t size);
 enum transport channel_drain(struct channel *c, uint64_t size);

@@ -45,7 +45,7 @@ struct ssa_live {
         uint32_t mark, end;
     } * blocks;
     uint32_t *seen, seen_count; /* the blocks in which the current value lives */
-    uint32_t *number;           /* per instruction: its number */
+    uint32_t *number;           /* per instruction: its number in the code */
     uint32_t limit;             /* end of the numbers of all instructions */
     struct ssa_range *ranges;
     struct ssa_place *uses;

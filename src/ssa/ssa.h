@@ -61,7 +61,8 @@ enum ssa_cond { SSA_EQ, SSA_NE, SSA_LT, SSA_LE, SSA_GT, SSA_GE, SSA_B, SSA_BE, S
 enum ssa_mem { SSA_I8, SSA_U8, SSA_I16, SSA_U16, SSA_I32, SSA_U32, SSA_X64, SSA_MF32, SSA_MF64,
                SSA_M128, SSA_M256, SSA_M512, SSA_MEMS };
 /* clang-format on */
-enum ssa_fixed { SSA_CONTEXT, SSA_MEMORY, SSA_FRAME, SSA_FIXEDS }; /* in R15, R14 and RBP */
+/* The reserved registers are R15, R14 and RBP. */
+enum ssa_fixed { SSA_CONTEXT, SSA_MEMORY, SSA_FRAME, SSA_FIXEDS };
 
 extern const char *const ssa_cond_names[SSA_CONDS], *const ssa_mem_names[SSA_MEMS],
                                                         *const ssa_type_names[SSA_TYPES];
@@ -73,7 +74,7 @@ struct ssa_insn {
     uint8_t cond, mem, scale; /* scale: number of bits by which the index is shifted left */
     bool narrow;
     uint32_t block, prev, next;
-    uint32_t arg[3];      /* numbers of values; 0: none */
+    uint32_t arg[3];      /* numbers of the argument values; 0: none */
     uint32_t list, count; /* place and length of its list in the pool */
     uint32_t exit;        /* 1 + the number of its exit; 0: none */
     /* This is 1 + the position of the guest instruction that it belongs to, or 0. */
@@ -318,8 +319,8 @@ struct ssa_site {    /* a call of the stub for exits, or of a function */
 };
 /* Tells what the linker must fill in, in the code of native functions. */
 enum ssa_reloc_kind {
-    SSA_RELOC_CALL, /* the target of a call */
-    SSA_RELOC_NEAR, /* the address of a symbol */
+    SSA_RELOC_CALL, /* the field gets the address of a function that is called */
+    SSA_RELOC_NEAR, /* the field gets the address of a symbol */
     /* The field gets the address of an entry of the global offset table, which has the symbol's
      * address. */
     SSA_RELOC_TABLE

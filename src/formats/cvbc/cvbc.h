@@ -41,8 +41,9 @@ enum {
     CVBC_PROGRAMS_MAX = 255, /* largest number of programs after the first one */
     CVBC_NAME_BYTES = 32,
     CVBC_SIZE_MIN = 128,
-    CVBC_PROTECTION_BYTES = cvbc_security_bytes + cvbc_integrity_bytes, /* 128 bytes */
-    CVBC_SEAL_BYTES = 28,                                               /* size of nonce and tag */
+    /* Size of the two records of the security section: 128 bytes. */
+    CVBC_PROTECTION_BYTES = cvbc_security_bytes + cvbc_integrity_bytes,
+    CVBC_SEAL_BYTES = 28, /* size of nonce and tag */
     CVBC_PINS_MAX = 255,
     CVBC_STACK_MAX = 1023,
     CVBC_GLOBALS = 64,
@@ -106,7 +107,8 @@ word_list cvbc_cipher_name, cvbc_derivation_name, cvbc_hash_name, cvbc_language_
     cvbc_pin_function_name, cvbc_hint_name, cvbc_pin_mode_name, cvbc_compatibility_name,
     cvbc_criticality_name;
 const char *cvbc_feature(unsigned bit);
-const char *cvbc_note(const char *field, uint64_t value); /* a function of type layout_note */
+/* Gives a note for the value of a field, or NULL. */
+const char *cvbc_note(const char *field, uint64_t value);
 
 /* policy.c has the policy for keys, signatures and limits. */
 struct cvbc_secret {
@@ -162,7 +164,7 @@ struct cvbc_metadata {
 struct cvbc_program { /* a decoded bytecode section */
     penta_bytes image;
     struct cvbc_bytecode head;
-    const uint8_t *code; /* 4 bytes for each instruction */
+    const uint8_t *code; /* the instructions, each of 4 bytes */
     size_t count;
     penta_bytes *strings; /* the strings without their NUL */
     size_t string_count;
@@ -319,7 +321,7 @@ bool cvbc_line_of(const struct cvbc_module *m, uint64_t pc, penta_bytes *file, u
 /* verify.c defines the functions below. */
 void cvbc_check_quick(const struct cvbc_module *m, struct findings *f);
 void cvbc_check_full(const struct cvbc_module *m,
-                     struct findings *f); /* includes the quick check */
+                     struct findings *f); /* The full check includes the quick check. */
 /* verify_program.c has the rules of a program, which must be well-formed. */
 struct cvbc_flow {
     /* True if no stack check is needed: depths are known, and calls and returns match. */
@@ -350,10 +352,10 @@ const penta_error *cvbc_objection(const struct cvbc_module *m);
 /* cvbc_tbs computes the message that is signed, with the digest in it. */
 void cvbc_tbs(penta_bytes file, uint64_t signature_offset, uint64_t signature_size,
               uint8_t hash_algorithm, uint8_t out[40]);
-void cvbc_digest(penta_bytes bytes, uint8_t out[32]); /* computes the SHA-256 */
+void cvbc_digest(penta_bytes bytes, uint8_t out[32]); /* computes a SHA-256 digest */
 struct cvbc_sealing {
     uint8_t flags, algorithm;
-    uint32_t params; /* key_derivation_params of the file */
+    uint32_t params; /* value of the field key_derivation_params */
 };
 void cvbc_aad(const struct cvbc_sealing *s, penta_bytes metadata, uint8_t out[48]);
 /* Derives the AEAD key. Returns false if the derivation failed or is not allowed. */

@@ -60,7 +60,7 @@ enum kblob_field { /* the fields of an instruction that a shape may use (shapes.
 };
 extern const struct kblob_shape_info {
     const char *operands;
-    unsigned fields; /* bits of enum kblob_field */
+    unsigned fields; /* the fields that the shape uses, as bits of enum kblob_field */
 } kblob_shapes[KBLOB_SHAPES];
 
 enum kblob_special {
@@ -68,7 +68,8 @@ enum kblob_special {
 #include "kblob/specials.def"
     KBLOB_SPECIALS
 };
-extern const char *const kblob_specials[KBLOB_SPECIALS]; /* names such as "thread.x" */
+/* Names of special values, such as "thread.x". */
+extern const char *const kblob_specials[KBLOB_SPECIALS];
 
 enum kblob_op {
     KBLOB_OP_BAD, /* The value is 0, so that an entry which was not filled in traps. */

@@ -21,7 +21,7 @@
 #include "kblob/vm/vm.h"
 
 struct kernel {
-    uint32_t id, count; /* count: number of instructions */
+    uint32_t id, count; /* count: number of instructions of the kernel */
     bool grid;          /* true for a kernel of version 2, which is launched as a grid of threads */
     uint32_t blob_size;
     uint8_t sha256[32];
@@ -85,7 +85,7 @@ struct device {
     uint64_t wait_cap, memory_cap, fuel_cap;
 
     struct kblob_memory memory;
-    struct kernel **kernels; /* sorted by id */
+    struct kernel **kernels; /* the registered kernels, sorted by id */
     size_t kernel_count, kernel_capacity;
     struct task **tasks; /* the task with launch id i is tasks[i - 1] */
     uint32_t task_count;
@@ -106,7 +106,7 @@ struct device {
     uint32_t wait_left;
     int done; /* an eventfd that is written when wait_left becomes 0 */
 
-    struct shadow *shadow; /* set with INIT_CHECK, else NULL */
+    struct shadow *shadow; /* state of the check INIT_CHECK, or NULL without it */
     size_t check_pages;    /* number of pages of all running grids (grid_check.c) */
     int trace;             /* file descriptor of the trace, or -1 */
     struct writer events;  /* lines that have not been written to the trace yet */
@@ -141,7 +141,7 @@ gpu_status kernels_register(struct device *d, uint32_t id, penta_bytes blob,
 struct kernel *kernels_find(const struct device *d, uint32_t id);
 bool kernels_remove(struct device *d, uint32_t id);
 void kernels_clear(struct device *d);
-void kernel_release(struct kernel *kernel); /* `kernel` may be NULL */
+void kernel_release(struct kernel *kernel); /* drops a reference; `kernel` may be NULL */
 
 /* The functions of tasks.c must be called with the data lock held. */
 struct task *tasks_find(const struct device *d, uint32_t launch);
@@ -199,7 +199,7 @@ struct spans {
     bool full; /* true if there was no room for all spans */
 };
 struct grid_check *grid_check_new(struct run *run); /* returns NULL if memory ran out */
-void grid_check_free(struct grid_check *check);     /* `check` may be NULL */
+void grid_check_free(struct grid_check *check);     /* frees the struct; `check` may be NULL */
 /* Takes the accesses from the log of the machine. */
 void grid_check_take(struct run *run);
 void grid_check_end(struct grid_check *check); /* called when the task has ended */

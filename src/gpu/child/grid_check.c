@@ -23,7 +23,7 @@ struct mark { /* one access to the byte of a cell */
 };
 struct cell {
     struct mark write, reads[2], atomics[2];
-    uint8_t value; /* the value that was written */
+    uint8_t value; /* the value that an access wrote */
 };
 struct page {
     uint64_t number;

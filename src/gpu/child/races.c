@@ -27,7 +27,7 @@ struct access {
     uint64_t from, last; /* first and last byte of the access */
     uint64_t high;       /* the largest `last` in the subtree of this element */
     uint32_t index;      /* index of the instruction that made the access */
-    uint8_t kind;        /* enum kblob_access_kind */
+    uint8_t kind;        /* kind of the access, of enum kblob_access_kind */
 };
 
 /* Intervals sorted by `from`. The array is a balanced tree: the root of the elements [low, high)
@@ -66,7 +66,7 @@ struct search {
     struct keys keys;
     struct wire_race_threads *found;
     size_t found_count, found_capacity;
-    struct access *hits; /* results of one query */
+    struct access *hits; /* intervals that one query has found */
     size_t hit_count, hit_capacity;
     uint64_t work;
     bool failed;

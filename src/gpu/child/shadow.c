@@ -23,7 +23,7 @@ struct cells { /* the cells of one allocation */
 };
 
 struct shadow {
-    struct cells *cells; /* sorted by base */
+    struct cells *cells; /* the cells of all allocations, sorted by base */
     size_t count, capacity;
     struct event *events; /* the queue, from `head` to `tail` */
     size_t head, tail, event_capacity;

@@ -209,7 +209,7 @@ void tasks_cancelled(struct run *run) { tasks_finish(run, GPU_TASK_CANCELLED, KB
 
 void tasks_out_of_time(struct run *run)
 {
-    if (run->vm.asleep) run->vm.executed--; /* The SLEEP did not complete. */
+    if (run->vm.asleep) run->vm.executed--; /* The task ended in a SLEEP, which did not complete. */
     tasks_finish(run, GPU_TASK_FAULTED, KBLOB_FAULT_LIMIT);
 }
 

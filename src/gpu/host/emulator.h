@@ -37,7 +37,7 @@ struct gpu_emulator {
 /* Waits until calls of other threads are over. If it returns GPU_OK, the device can be used, and
  * emulator_leave must be called afterwards. */
 gpu_status emulator_enter(gpu_emulator *dev);
-gpu_status emulator_leave(gpu_emulator *dev, gpu_status status); /* returns `status` */
+gpu_status emulator_leave(gpu_emulator *dev, gpu_status status); /* returns its argument `status` */
 /* Exchanges a request and its response. If `into` is not NULL, a successful response must have
  * exactly `size` bytes, which are written there; otherwise the bytes go to dev->reply. A device
  * that does not answer in time is lost. */

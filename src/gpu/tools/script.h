@@ -10,11 +10,11 @@ struct script {
     struct source source;
     const penta_device_options *options;
     const uint64_t *seed;      /* of the schedule, whatever the script says; or NULL */
-    penta_device_races *races; /* what is found, where it is wanted; or NULL */
+    penta_device_races *races; /* races are collected here if the caller wants them, else NULL */
     struct writer *out;
     struct json *json; /* where a JSON report is written; NULL for a report as text */
     gpu_emulator_options device;
-    gpu_emulator *dev; /* NULL until the first call */
+    gpu_emulator *dev; /* the open device; NULL until the first call of a script */
     struct arena arena;
     struct variable {
         penta_bytes name;

@@ -62,7 +62,7 @@ static void limit_window(struct ssa_function *f, uint32_t value)
     if (!both) limit = ((limit - 1 - from) >> (index ? in.scale : 0)) + 1;
     if (both && from > INT32_MAX) return;
     uint32_t x = index ? index : base, word = limit_at(f->limits, limit);
-    if (word == UINT32_MAX) return; /* The check stays a WINDOW. */
+    if (word == UINT32_MAX) return; /* No limit is left, so the check stays a WINDOW. */
     if (both) {
         x = ssa_new(f, SSA_ADDRESS, SSA_INT);
         if (!x) return;

@@ -25,9 +25,9 @@ enum coil_exit_kind {
      * write << 11 | scale << 12 | window << 16. */
     COIL_EXIT_CHECK,
     COIL_EXIT_STEP,  /* asks for the interpreter's function for the instruction */
-    COIL_EXIT_PORT,  /* asks the host */
+    COIL_EXIT_PORT,  /* asks the host to execute the instruction */
     COIL_EXIT_LEAVE, /* ends native code; the interpreter continues here */
-    COIL_EXIT_POLL,  /* the interrupt flag is set */
+    COIL_EXIT_POLL,  /* stops native code because the interrupt flag is set */
     COIL_EXIT_DEPTH, /* before a call: calls are nested too deep, or an interrupt came */
     /* Before a call: there is no space for the called function's variables in memory. */
     COIL_EXIT_FRAMES,

@@ -93,7 +93,7 @@ bool coil_lower_knows(uint8_t opcode, uint8_t type, uint8_t condition)
 bool coil_lower_flags(struct coil_pending_flags *p, uint8_t live)
 {
     if (is_real(p->type)) return p->opcode == COIL_OP_CMP;
-    if (!p->b) p->b = p->a; /* NEG has only one operand. */
+    if (!p->b) p->b = p->a; /* The operation NEG has only one operand. */
     if (is_exact(p->opcode)) return !(live & (COIL_P | COIL_D));
     if (!coil_lower_knows(p->opcode, p->type, COIL_IF_Z) || live & ~lower_flags_tested(p->opcode))
         return false;
@@ -140,7 +140,8 @@ static uint32_t product_lost(struct coil_lower *l, const struct coil_pending_fla
 
 static uint32_t lower_flags_overflow(struct coil_lower *l, const struct coil_pending_flags *p)
 {
-    if (p->opcode == COIL_OP_TEST) return ssa_const(l->f, 0); /* TEST clears the flag. */
+    /* The instruction TEST clears flag C. */
+    if (p->opcode == COIL_OP_TEST) return ssa_const(l->f, 0);
     if (p->opcode == COIL_OP_MUL) return product_lost(l, p);
     if (coil_types[p->type].family != COIL_F_SIGNED) return lower_flags_carry(l, p);
     bool adds = p->opcode == COIL_OP_ADD || p->opcode == COIL_OP_INC;

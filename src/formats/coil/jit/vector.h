@@ -7,7 +7,7 @@
 struct coil_lane_op {
     uint8_t opcode, type; /* type: the type of the lanes */
     bool saturate;
-    unsigned count; /* count of a shift */
+    unsigned count; /* shift count of an operation that shifts */
 };
 /* lower_lanes.c defines the functions below. */
 /* Makes the operation on one piece. Returns 0 if the processor has no such instruction. b and c

@@ -175,7 +175,7 @@ void coil_native_unwind(struct coil_native *n, const struct coil_native_range *r
     n->elf.sections[u.section].data = w;
 }
 
-struct row { /* a row of .coil.line */
+struct row { /* struct row has a row of the section .coil.line */
     uint32_t section, offset, file, line;
 };
 struct lines {
@@ -318,9 +318,9 @@ static void dwarf_abbreviations(struct writer *w)
         0x10, 0x17, 0x11, 0x01, 0x12, 0x07, 0, 0,
         /* Abbreviation 2 is DW_TAG_subprogram and has no children. */
         2, 0x2e, 0,
-        /* The attributes are DW_AT_name, DW_AT_external. */
+        /* These attributes are DW_AT_name and DW_AT_external. */
         0x03, 0x08, 0x3f, 0x19,
-        /* The attributes are DW_AT_low_pc, DW_AT_high_pc. */
+        /* These attributes are DW_AT_low_pc and DW_AT_high_pc. */
         0x11, 0x01, 0x12, 0x07, 0, 0, 0};
     writer_bytes(w, bytes, sizeof bytes);
 }

@@ -39,10 +39,10 @@ static void load_context(struct coil_native *n)
                                                               .type = COIL_ELF_TLS_SYMBOL,
                                                               .bind = COIL_ELF_WEAK});
     }
-    x64_put(e, 0x3c8b4c64, 4); /* mov r15, fs:[0] */
+    x64_put(e, 0x3c8b4c64, 4); /* The bytes encode mov r15, fs:[0]. */
     x64_put(e, 0x25, 1);
     x64_put(e, 0, 4);
-    x64_put(e, 0x3d034c, 3); /* add r15, [rip + ...] */
+    x64_put(e, 0x3d034c, 3); /* The bytes encode add r15, [rip + ...]. */
     entries_reloc(n, n->context, COIL_ELF_GOTTPOFF);
 }
 

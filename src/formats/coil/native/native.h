@@ -25,7 +25,7 @@ struct coil_native {
     struct ssa_work work;      /* work done for the function that is being compiled */
     const volatile int *stop;  /* flag of the caller that stops the compiler, or NULL */
     struct long_work *between; /* counts work outside of functions and looks at `stop` */
-    uint8_t *memory;           /* memory of the code */
+    uint8_t *memory;           /* memory that holds the machine code */
     size_t capacity;
     uint8_t *touched; /* per function: how many registers from V0 on it takes and gives back */
     uint8_t *entered; /* per function: 1 if C may call it, or its address is taken */

@@ -335,7 +335,7 @@ static void operate_real(struct coil_operation *o)
     case COIL_OP_FMA:
         r = type == COIL_T_FP32 ? (double)fmaf((float)a, (float)b, (float)c) : fma(a, b, c);
         break;
-    default: /* The opcode is CMP. */
+    default: /* The opcode is CMP here. */
         o->flags = (uint8_t)(ops_bit(a == b, COIL_Z) | ops_bit(a < b, COIL_S | COIL_C) |
                              ops_bit(isnan(a) || isnan(b), COIL_N));
         return;

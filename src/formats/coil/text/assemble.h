@@ -151,10 +151,10 @@ void asm_plain(struct coil_operand *o, uint8_t op, uint8_t ext, uint8_t form, ui
 bool asm_align_code(struct coil_asm *a, uint64_t at);
 /* assemble_insn.c defines the functions below. */
 bool coil_asm_instruction(struct coil_asm *a, struct token mnemonic);
-bool asm_opcode(struct coil_asm *a); /* assembles .opcode 0xNN, operands */
+bool asm_opcode(struct coil_asm *a); /* assembles a line .opcode 0xNN, operands */
 
 /* assemble_proto.c defines the function below. */
-bool asm_proto(struct coil_asm *a); /* assembles .proto NAME, result(arguments) */
+bool asm_proto(struct coil_asm *a); /* assembles a line .proto NAME, result(arguments) */
 
 /* directives.c defines the function below. */
 bool asm_directive(struct coil_asm *a, struct token t);

@@ -22,7 +22,7 @@ static int by_offset(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-struct row { /* a row of .coil.line */
+struct row { /* struct row has a row of the section .coil.line */
     uint32_t section, offset, file, line;
 };
 

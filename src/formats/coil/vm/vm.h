@@ -87,8 +87,8 @@ struct coil_visible { /* a variable that is shown when the machine has stopped *
 };
 struct coil_program { /* A program does not change after loading. */
     struct coil_cell *cells;
-    uint64_t *pcs;    /* per cell: its pc */
-    uint32_t *owners; /* per cell: its function */
+    uint64_t *pcs;    /* per cell: the pc of its instruction */
+    uint32_t *owners; /* per cell: the function that contains it */
     uint32_t *starts; /* per cell: 1 + the function that begins there, or 0 */
     size_t count;
     struct coil_function *functions;

@@ -101,7 +101,7 @@ static uint64_t int_to_real(struct coil_number n, uint8_t to)
 {
     struct exact e = exact_of(n.width, n.value);
     double v = to == COIL_T_FP32 ? (double)u128_real32(e.magnitude) : u128_real(e.magnitude);
-    return coil_real_bits(to, e.negative ? -v : v); /* u128_real rounds only once. */
+    return coil_real_bits(to, e.negative ? -v : v); /* The function u128_real rounds only once. */
 }
 
 struct coil_number coil_number_convert(struct coil_number n, uint8_t to, struct coil_width width,

@@ -5,7 +5,7 @@
 
 struct cvbc_compilation {
     bool portable;      /* use only instructions and flags of the first engine */
-    bool strip;         /* write no debug tables */
+    bool strip;         /* true to write no debug tables */
     const char *file;   /* name of the sketch in the debug tables */
     const char *folder; /* folder with the headers of the sketch, or NULL if it includes none */
     /* This tells for each logical pin whether it is declared. NULL allows all pins. */

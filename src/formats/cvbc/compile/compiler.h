@@ -69,7 +69,7 @@ struct compiler {
     size_t lasting_count, lasting_capacity;
     struct node **modes; /* the pins that pinMode has as arguments */
     size_t mode_count, mode_capacity;
-    struct symbol **locals; /* all other variables */
+    struct symbol **locals; /* variables that exist only while their function runs, in order */
     size_t local_count, local_capacity;
 
     /* The fields below are about the function that is being parsed or compiled. */
@@ -135,7 +135,7 @@ penta_bytes compiler_text(const struct compiler *c, const struct word *w);
 #define WORD_ARG(c, w)                                                                             \
     (int)((w)->size > 40 ? 40 : (w)->size), (const char *)(c)->words.text.data + (w)->offset
 
-/* scope.c has names and scopes. */
+/* scope.c handles names and their scopes. */
 struct symbol *scope_add(struct compiler *c, const struct word *name, enum symbol_kind kind,
                          const struct type *type);
 struct symbol *scope_find(struct compiler *c, const struct word *name);
@@ -192,7 +192,8 @@ void node_add(struct compiler *c, struct node *to, struct node *item);
 struct node *compiler_expression(struct compiler *c);
 struct node *compiler_assignment(struct compiler *c); /* reads an expression without commas */
 bool compiler_constant_expression(struct compiler *c, uint32_t *value);
-bool compiler_literal(struct compiler *c, penta_bytes *text); /* reads adjacent strings as one */
+/* Reads a string literal; adjacent strings become one. */
+bool compiler_literal(struct compiler *c, penta_bytes *text);
 bool compiler_declares(struct compiler *c); /* tells whether a declaration begins here */
 
 /* calls.c and printing.c define the functions below. */
@@ -284,7 +285,8 @@ void code_store(struct compiler *c, const struct place *p);
 /* code/values.c defines the functions below. */
 void code_value(struct compiler *c, const struct node *n);
 void code_bound(struct compiler *c, const struct type *from, const struct type *to);
-void code_effects(struct compiler *c, const struct node *n); /* leaves nothing on the stack */
+/* Makes instructions that leave nothing on the stack. */
+void code_effects(struct compiler *c, const struct node *n);
 void code_assign(struct compiler *c, const struct node *n, bool wanted);
 /* code/records.c defines the functions below. */
 void code_record_assign(struct compiler *c, const struct node *n, bool wanted);

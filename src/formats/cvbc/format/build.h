@@ -22,10 +22,10 @@ struct cvbc_patch {
 
 struct cvbc_build {
     struct cvbc_core core; /* its counts are computed; language 0 becomes C */
-    struct writer pins, dependencies, hints, custom; /* encoded records */
+    struct writer pins, dependencies, hints, custom; /* encoded records of each list */
     uint16_t pin_count, dependency_count, hint_count;
-    struct writer code;    /* 4 bytes for each instruction */
-    struct writer strings; /* encoded records */
+    struct writer code;    /* the instructions, each of 4 bytes */
+    struct writer strings; /* encoded records of the strings */
     uint32_t string_count;
     uint16_t entry;
     /* These are the programs after the first one (cvbc_build_program). The containers may also
@@ -43,14 +43,14 @@ struct cvbc_build {
     bool force_compression, without_security;
     uint8_t source_sha256[32];
     uint64_t secure_timestamp;
-    uint8_t hash_algorithm; /* 0 becomes 1, SHA-256 */
+    uint8_t hash_algorithm; /* algorithm of the digest for the signature; 0 becomes 1, SHA-256 */
     struct private_key *sign_key;
     bool external_key; /* true if the public key is not embedded */
     /* If this is set, space is left for a signature by this key, which is made elsewhere. */
     const struct public_key *reserve;
     bool keep_debug;     /* encrypts other programs even if their debug section stays readable */
-    uint8_t cipher;      /* 0 for no cipher */
-    uint32_t derivation; /* value of key_derivation_params */
+    uint8_t cipher;      /* algorithm for encryption, or 0 for none */
+    uint32_t derivation; /* how the key is derived: a value of key_derivation_params */
     const struct cvbc_secret *secret;
 
     /* The assembler sets these fields; NULL or empty if the computed value is used. */
@@ -143,7 +143,7 @@ void cvbc_build_header(const struct cvbc_build *b, uint8_t flags, struct cvbc_si
 
 /* declare.c and build.c define the functions below. */
 struct cvbc_declaring {
-    const struct cvbc_board *board;     /* the target, or NULL */
+    const struct cvbc_board *board;     /* the board that is the target, or NULL */
     const struct cvbc_program *program; /* set if the build has an image and no code, else NULL */
     bool any_pin;                       /* true if the program may use pins that are not known */
     bool enforce;                       /* true to set the switch of minor version 3 */

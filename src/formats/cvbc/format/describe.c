@@ -477,20 +477,22 @@ static const char *protection_in(const struct cvbc_module *m, const struct prote
 /* The offsets are those of layout.def. */
 static const struct protected_range header_ranges[] = {
     {6, "signature, CRC", "CRC", "CRC"},
-    {8, "signature, CRC", BARE_CRC, "CRC"}, /* minor version */
+    {8, "signature, CRC", BARE_CRC, "CRC"}, /* This is the minor version. */
     {12, "signature, CRC", "CRC", "CRC"},
-    {16, BARE_CRC, BARE_CRC, BARE_CRC}, /* the CRCs themselves */
+    {16, BARE_CRC, BARE_CRC, BARE_CRC}, /* These are the CRCs themselves. */
     {40, "signature", "nothing", "nothing"},
     {44, BARE_CRC, BARE_CRC, BARE_CRC},
     {cvbc_header_bytes, "signature", "nothing", "nothing"}};
 static const struct protected_range security_ranges[] = {
     {3, "signature, CRC", "CRC", "CRC"},
-    {4, "signature, CRC", "cipher, CRC", "CRC"}, /* encryption_algorithm */
+    {4, "signature, CRC", "cipher, CRC", "CRC"}, /* This is encryption_algorithm. */
     {16, "signature, CRC", "CRC", "CRC"},
-    {20, "signature, CRC", "cipher, CRC", "CRC"},  /* key_derivation_params */
-    {52, "signature, CRC", BARE_CRC, "CRC"},       /* source_sha256 */
-    {116, "signature, CRC", "cipher, CRC", "CRC"}, /* digests of bytecode and metadata */
-    {128, "signature, CRC", BARE_CRC, "CRC"},      /* build_reproducible_hash, secure_timestamp */
+    {20, "signature, CRC", "cipher, CRC", "CRC"}, /* This is key_derivation_params. */
+    {52, "signature, CRC", BARE_CRC, "CRC"},      /* This is source_sha256. */
+    /* These are the digests of bytecode and metadata. */
+    {116, "signature, CRC", "cipher, CRC", "CRC"},
+    /* These are build_reproducible_hash and secure_timestamp. */
+    {128, "signature, CRC", BARE_CRC, "CRC"},
     {UINT32_MAX, "signature, CRC", BARE_CRC, "CRC"}};
 
 const char *cvbc_protection(const penta_module *module, uint64_t offset, uint64_t *end)

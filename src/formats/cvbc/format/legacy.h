@@ -4,8 +4,8 @@
 #include "cvbc/format/build.h"
 
 struct cvbc_legacy {
-    const char *wrapper; /* "conc-ccitt", "conc-modbus" or NULL */
-    const char *layout;  /* "raw-words", "raw-struct", "counted-words", "counted-struct" */
+    const char *wrapper; /* the wrapper around the program: "conc-ccitt", "conc-modbus" or NULL */
+    const char *layout;  /* one of "raw-words", "raw-struct", "counted-words", "counted-struct" */
     size_t code_offset, count, string_offset, string_count;
     bool words; /* true if instructions are u32 words */
 };

@@ -45,7 +45,8 @@ bool cvbc_field_put(const struct layout_field *field, uint64_t value, uint8_t *o
 
 /* The functions below read the option 'pin'. */
 
-enum { PIN_NUMBER, PIN_PORT, PIN_FUNCTION, PIN_MODE }; /* offsets in the record */
+/* Offsets of fields in the record of a pin. */
+enum { PIN_NUMBER, PIN_PORT, PIN_FUNCTION, PIN_MODE };
 
 penta_bytes cvbc_option_part(penta_bytes *rest)
 {

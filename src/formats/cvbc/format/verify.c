@@ -24,7 +24,7 @@ static void check_header_crc(const struct cvbc_module *m, struct findings *f)
     const uint8_t *file = m->base.file.data;
     uint32_t right = checksum_crc32((penta_bytes){file, 12}), stored = m->header.header_crc32;
     if (stored == right) return;
-    uint8_t whole[60]; /* This follows CVBC 6.2. */
+    uint8_t whole[60]; /* the header without its CRC field (CVBC 6.2) */
     memcpy(whole, file, 12);
     memcpy(whole + 12, file + 16, 48);
     bool comment = checksum_crc32((penta_bytes){whole, 60}) == stored;

@@ -261,7 +261,8 @@ static bool settle_calls(struct analysis *a)
             if (caller->absolute < 0) continue;
             /* This is the number of words below the return index. */
             int32_t at = caller->absolute + a->depth[i];
-            if (at > CVBC_STACK_MAX) return false; /* Recursion also ends here. */
+            /* The search through recursive calls ends here, too. */
+            if (at > CVBC_STACK_MAX) return false;
             if (at > callee->absolute) {
                 callee->absolute = at;
                 changed = true;

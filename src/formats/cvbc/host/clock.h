@@ -21,8 +21,8 @@ bool cvbc_clock_pace(struct cvbc_pace *pace, uint64_t now, atomic_bool *flag);
 /* These bits tell what may change the answer of a host call. */
 enum cvbc_reads {
     CVBC_READS_PINS = 1,   /* the next input of the script */
-    CVBC_READS_MILLIS = 2, /* the next millisecond */
-    CVBC_READS_MICROS = 4, /* every microsecond */
+    CVBC_READS_MILLIS = 2, /* the answer changes at the next millisecond */
+    CVBC_READS_MICROS = 4, /* the answer may change every microsecond */
 };
 /* Skips the time that a program spends in a loop which only waits (CVBC 14.3.2). It is called
  * before each host call is answered; `reads` has bits of enum cvbc_reads, or is 0 for a call

@@ -374,8 +374,6 @@ bool cvbc_board_answer(struct cvbc_board_state *b, struct cvbc_vm *vm, uint64_t 
     return true;
 }
 
-/* ---- the default host ---- */
-
 struct reasons {
     penta_error *err;
     size_t count;

@@ -33,10 +33,10 @@ struct firmware {
     struct cvbc_board board;
     /* The record of the first container, extended by the needs of the others. */
     struct cvbc_core core;
-    struct cvbc_pin *pins; /* sorted by port and pin */
+    struct cvbc_pin *pins; /* pins of all containers, sorted by port and pin */
     size_t pin_count;
     int16_t logical[256];   /* per logical pin: its index in `pins`, or -1 */
-    uint8_t (*digests)[32]; /* sorted */
+    uint8_t (*digests)[32]; /* digests of the containers, in sorted order */
     size_t digest_count;
     uint32_t stack;
 };

@@ -285,7 +285,8 @@ static void LOOP(struct cvbc_vm *vm, uint64_t fuel, penta_stop *stop)
         CASE(CVBC_DO_HALT):
             goto completed;
         CASE(CVBC_DO_END):
-            left++;          /* This was not an instruction. */
+            /* The end of the program is not an instruction, so it takes no fuel. */
+            left++;
             vm->ran_off = true;
             goto completed;
         CASE(CVBC_DO_BREAK):

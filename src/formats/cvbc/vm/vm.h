@@ -35,8 +35,8 @@ struct cvbc_insn {
 /* These are the addresses at which penta_vm_peek finds memory. */
 enum { CVBC_STACK_WINDOW = 0, CVBC_GLOBALS_WINDOW = 1 << 24, CVBC_POOL_WINDOW = 2 << 24 };
 enum { CVBC_POOL = 1024, CVBC_HOST_ARGS = 8, CVBC_GUARD = 1 };
-#define CVBC_GUARD_LOW INT32_C(-559038737)  /* 0xDEADBEEF */
-#define CVBC_GUARD_HIGH INT32_C(-889275714) /* 0xCAFEBABE */
+#define CVBC_GUARD_LOW INT32_C(-559038737)  /* 0xDEADBEEF as a signed number */
+#define CVBC_GUARD_HIGH INT32_C(-889275714) /* 0xCAFEBABE as a signed number */
 
 /* What a program can observe of the simulated board. It is in the machine, so that snapshots
  * contain it. */
@@ -107,7 +107,7 @@ struct cvbc_vm {
     struct {
         uint32_t from, to;      /* range of the watched words of the stack */
         bool others;            /* true if other words are watched as well */
-    } guarded;                  /* used while there are guards */
+    } guarded;                  /* set while memory is watched */
     struct cvbc_depths *depths; /* for debuggers; empty until a debugger asks */
     /* The table of counts_places; if it is set, the code has COUNT operations. */
     uint32_t *places;

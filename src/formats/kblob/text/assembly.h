@@ -14,7 +14,7 @@ struct assembly {
     struct source *s;
     /* Addresses and numbers given by .extern, .name, .set and the option define. */
     struct labels names;
-    struct labels labels; /* names of instructions */
+    struct labels labels; /* labels of instructions, by name */
     struct block *blocks;
     size_t block_count, block_capacity;
     struct kblob_header header;

@@ -203,7 +203,7 @@ struct listing {
     size_t open_count, open_capacity;
     uint8_t *labelled; /* per index up to `count`: 1 if a branch goes there by name */
     size_t line;       /* next row of the line table to print */
-    bool lines;        /* true if lines are printed */
+    bool lines;        /* true if the listing shows source lines */
     bool failed;
 };
 

@@ -11,7 +11,7 @@ enum kblob_fault {
 #include "kblob/traps.def"
     KBLOB_FAULTS
 };
-const char *kblob_fault_name(enum kblob_fault fault); /* names such as "OUT_OF_BOUNDS" */
+const char *kblob_fault_name(enum kblob_fault fault); /* returns a name such as "OUT_OF_BOUNDS" */
 
 struct kblob_region {
     uint64_t base, size;
@@ -27,7 +27,7 @@ struct kblob_range {
 enum { KBLOB_FREED = 4096, KBLOB_PAGE = 4096 };
 
 struct kblob_memory {
-    struct kblob_region *regions; /* sorted by base */
+    struct kblob_region *regions; /* all allocations, sorted by base */
     size_t count, capacity;
     /* used: number of bytes in use; limit: largest number, where 0 stands for 1 GiB. */
     uint64_t used, limit;

@@ -15,7 +15,7 @@ struct kblob_decoded { /* The struct is small, because a run reads these mostly 
 /* Decodes a program and adds a KBLOB_OP_END at its end. The result never changes, so any number
  * of tasks may share it. */
 struct kblob_decoded *kblob_program_new(const struct kblob_module *module,
-                                        penta_error *err); /* the caller frees the result */
+                                        penta_error *err); /* The caller frees the program. */
 
 enum {
     /* This register is always 0. Instructions use it if their operand is only a constant. */
@@ -130,10 +130,11 @@ enum kblob_turn {
     KBLOB_TURN_OVER,     /* all threads have ended */
     KBLOB_TURN_STUCK,    /* a barrier is never complete; the first thread at it is current */
 };
-/* The current thread has arrived at a barrier at pc. */
+/* Called when the current thread has arrived at a barrier, which is at pc. */
 enum kblob_turn kblob_grid_barrier(struct kblob_vm *vm);
-enum kblob_turn kblob_grid_end(struct kblob_vm *vm, bool halted); /* the current thread has ended */
-/* The quantum of the current thread is used up. */
+/* Called when the current thread has ended; `halted` tells whether by HALT. */
+enum kblob_turn kblob_grid_end(struct kblob_vm *vm, bool halted);
+/* Called when the quantum of the current thread is used up. */
 enum kblob_turn kblob_grid_rotate(struct kblob_vm *vm);
 
 /* penta_stop.detail of SLEEP: args[0] and the answer are milliseconds. */

@@ -48,7 +48,7 @@ struct coil_check {
 
 void coil_check_init(struct coil_check *c, const struct coil_module *m, struct findings *f);
 void coil_check_fini(struct coil_check *c);
-void coil_check_function(struct coil_check *c); /* begins a function */
+void coil_check_function(struct coil_check *c); /* begins the check of a function */
 void coil_check_function_end(struct coil_check *c, uint64_t at);
 void coil_check_section_end(struct coil_check *c, uint64_t at);
 /* Returns true if the instruction is valid here. In both cases it records the scopes and types

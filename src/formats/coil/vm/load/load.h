@@ -15,7 +15,7 @@ struct coil_loading {
     struct coil_insn *insn;
     struct coil_load how;
     penta_error *err;
-    penta_bytes names;             /* contents of .coil.var */
+    penta_bytes names;             /* contents of the section .coil.var */
     size_t capacity;               /* number of cells for which there is memory */
     struct coil_step **cell_steps; /* per cell: its step, or NULL */
     uint64_t *targets;             /* per cell: the target address of a direct branch, or 0 */

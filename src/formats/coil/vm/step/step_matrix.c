@@ -232,7 +232,8 @@ static uint32_t run_solve(struct coil_vm *vm, const struct coil_step *s)
                                               to->ext & COIL_SATURATE));
         if (!trap) coil_flags_set(vm, s->opcode, 0, 0);
     } else if (!trap) {
-        coil_flags_set(vm, s->opcode, COIL_Z | COIL_D, 0); /* The destination keeps its value. */
+        /* The destination register or memory keeps its value. */
+        coil_flags_set(vm, s->opcode, COIL_Z | COIL_D, 0);
     }
     free(all);
     return trap;

@@ -169,7 +169,7 @@ uint32_t coil_run_memory(struct coil_vm *vm, const struct coil_step *s)
 uint32_t coil_run_atomic(struct coil_vm *vm, const struct coil_step *s)
 {
     const char *loc_at = strchr(s->form, 'L');
-    if (!loc_at) return 0; /* ATOMFENCE has no location. */
+    if (!loc_at) return 0; /* The instruction ATOMFENCE has no location. */
     unsigned l = (unsigned)(loc_at - s->form);
     const struct coil_place *loc = &s->places[l];
     uint8_t type = loc->op;

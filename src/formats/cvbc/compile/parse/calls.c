@@ -233,7 +233,8 @@ struct node *compiler_call(struct compiler *c, const struct word *name)
     struct symbol *s = scope_find(c, name);
     if (s && s->kind == SYMBOL_VARIABLE) {
         struct node *n = node_variable(c, s, name->offset);
-        return s->reference ? node_at(c, n, name->offset) : n; /* The call follows the reference. */
+        /* The function is called with the reference first. */
+        return s->reference ? node_at(c, n, name->offset) : n;
     }
     if (!s && word_is(&c->words, name, "printf")) return printing_printf(c, name);
     if (!s && compiler_refused(c, name)) return node_wrong(c);

@@ -349,7 +349,7 @@ struct node *compiler_object_method(struct compiler *c, const struct word *objec
 {
     static const char *const nothing[] = {"begin", "end", "flush", "setTimeout"};
     if (busses_is(c, object)) return busses_method(c, object);
-    c->pos++; /* This skips the point. */
+    c->pos++; /* This skips the point between object and method. */
     struct serial_call s = {.what = compiler_word(c), .port = serial_port(c, object)};
     c->pos += s.what->kind != WORD_END;
     if (!s.port && word_is(&c->words, s.what, "printf")) return printing_printf(c, s.what);

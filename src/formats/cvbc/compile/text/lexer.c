@@ -45,7 +45,7 @@ static bool skip_blank(struct scanner *s)
             size_t from = s->pos;
             for (s->pos += 2; !(sketch_lexer_peek(s, 0) == '*' && sketch_lexer_peek(s, 1) == '/');
                  s->pos++) {
-                if (sketch_lexer_peek(s, 0) < 0) /* The text ends here. */
+                if (sketch_lexer_peek(s, 0) < 0) /* This is the end of the text. */
                     return error_at(s->err, BASE_SYNTAX, from, "a comment without an end");
                 if (sketch_lexer_peek(s, 0) == '\n') s->line++;
             }

@@ -333,7 +333,7 @@ static void sketch_preprocess_enter(struct preprocessor *p, const struct word *a
 static bool sketch_preprocess_directive(struct preprocessor *p)
 {
     const struct words *in = p->in;
-    p->pos++; /* This skips the #. */
+    p->pos++; /* This skips the sign #. */
     size_t end = line_end(p);
     const struct word *w = &in->at[p->pos];
     if (p->pos == end) return true;

@@ -18,13 +18,13 @@ enum node_kind {
     NODE_UNARY,    /* the result of `opcode` for operand a */
     NODE_BINARY,   /* the result of `opcode` for a and b; flag: the result is negated */
     NODE_BOTH,     /* a && b; with flag: a || b */
-    NODE_CHOICE,   /* a ? b : c */
+    NODE_CHOICE,   /* the expression a ? b : c */
     /* A = b; flag: b is an update with NODE_LOADED in it; post: the result is the old value. */
     NODE_ASSIGN,
     NODE_CONVERT, /* a, limited to the range of the number type */
-    NODE_COMMA,   /* a, b */
-    NODE_CALL,    /* function(items) */
-    NODE_CALL_AT, /* (*a)(items) */
+    NODE_COMMA,   /* the expression a, b */
+    NODE_CALL,    /* the call function(items) */
+    NODE_CALL_AT, /* the call (*a)(items) through a pointer */
     NODE_HOST,    /* the host instruction `opcode` with the arguments `items` */
     NODE_PRINT,   /* prints `text` with `items`, by PRINTF */
     /* NODE_HEAP is the address of the first word of the memory for Strings; with flag, of the
@@ -34,9 +34,9 @@ enum node_kind {
     STATE_BLOCK,   /* a block with the statements `items` */
     STATE_VALUE,   /* the expression a, computed for its effects */
     STATE_DECLARE, /* declares `symbol`, with its initial values */
-    STATE_IF,      /* if (a) b else c */
-    STATE_WHILE,   /* while (a) b */
-    STATE_DO,      /* do b while (a) */
+    STATE_IF,      /* the statement if (a) b else c */
+    STATE_WHILE,   /* the statement while (a) b */
+    STATE_DO,      /* the statement do b while (a) */
     /* For (items[0]; a; c) b; items[0] may be NULL; number: its rounds, or 0 if unknown. */
     STATE_FOR,
     STATE_SWITCH, /* switch (a) b; items: its cases */
@@ -44,8 +44,8 @@ enum node_kind {
     STATE_BREAK,
     STATE_CONTINUE,
     STATE_RETURN, /* returns the value a, or nothing if a is NULL */
-    STATE_LABEL,  /* defines `label` */
-    STATE_GOTO,   /* goto `label` */
+    STATE_LABEL,  /* defines the label `label` */
+    STATE_GOTO,   /* the statement goto `label` */
 };
 struct node {
     uint8_t kind, opcode;
@@ -54,7 +54,7 @@ struct node {
     uint32_t line, offset;
     const struct type *type;
     uint32_t number;
-    uint32_t count; /* number of items */
+    uint32_t count; /* number of nodes in items */
     uint32_t place; /* for a switch: the word of the frame that holds its value */
     struct node *a, *b, *c, **items;
     penta_bytes text;

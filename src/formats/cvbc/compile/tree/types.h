@@ -74,7 +74,7 @@ bool type_same(const struct type *a, const struct type *b);
 /* Returns the number of words of an object; 0 for void, functions and incomplete types. The
  * result is at most UINT32_MAX. */
 uint32_t type_words(const struct type *t);
-uint32_t type_bytes(const struct type *t); /* returns what sizeof gives */
+uint32_t type_bytes(const struct type *t); /* returns the size in bytes, as sizeof gives it */
 uint32_t type_align(const struct type *t);
 /* Returns the value that a number type has after `value` was stored in it. */
 uint32_t type_bounded(const struct type *t, uint32_t value);

@@ -12,10 +12,10 @@ enum cvbc_feature_bit {
 /* These bits tell what a pin may be used for. */
 enum cvbc_ability {
     CVBC_PIN_NONE = 0,
-    CVBC_PIN_INPUT = 1,      /* it is made an input */
+    CVBC_PIN_INPUT = 1,      /* the pin is made an input */
     CVBC_PIN_OUTPUT = 2,     /* it is made an output, and written */
     CVBC_PIN_READ = 4,       /* it is read; outputs may be read too */
-    CVBC_PIN_PWM = 8,        /* it gets a duty cycle */
+    CVBC_PIN_PWM = 8,        /* the pin gets a duty cycle */
     CVBC_PIN_ADC = 16,       /* it is read as an analog input */
     CVBC_PIN_INTERRUPT = 32, /* it is watched for an interrupt */
     CVBC_PIN_DIRECTION = 64, /* the second argument chooses CVBC_PIN_INPUT or CVBC_PIN_OUTPUT */
@@ -65,7 +65,7 @@ bool cvbc_declared_refuses(const struct cvbc_declared *d, const struct cvbc_use 
 
 /* The declarations below are about what a program uses. */
 
-struct cvbc_used { /* one call */
+struct cvbc_used { /* one call of the program that uses hardware */
     const struct cvbc_use *use;
     uint32_t at;
     uint32_t pins;     /* the logical pins, ports or busses that it may use, as bits */
