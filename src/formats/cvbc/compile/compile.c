@@ -263,10 +263,12 @@ static void compile_text(struct compiler *c, penta_bytes text, struct cvbc_build
                          struct writer *debug)
 {
     penta_error err = {0};
+    /* If a header is missing, the names that it would declare would all be errors, so the sketch is
+     * not compiled then. */
     if (text.size >= UINT32_MAX / 4)
         error_at(&err, BASE_LIMIT, 0, "a source of 1 GiB or more");
     else if (sources_read(&c->sources, text, c->how->folder, &err) && compile_read(c, &err) &&
-             !c->sources.lacking) /* Otherwise the names of the header would all be errors. */
+             !c->sources.lacking)
         compile_sketch(c, b, debug);
     if (c->failed || b->code.failed || debug->failed)
         error_at(&err, BASE_MEMORY, 0, "no memory to compile");

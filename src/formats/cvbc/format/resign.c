@@ -215,7 +215,8 @@ static bool der_integer(penta_bytes *in, uint8_t out[32])
     return true;
 }
 
-/* Writes a signature as containers have it. Of ECDSA the DER form is read, too; then the result has the low s. */
+/* Converts a signature to the form that containers have. A signature of ECDSA may also be DER;
+ * the result then has the low s. */
 static bool raw_signature(penta_bytes in, enum key_type type, uint8_t der[64], penta_bytes *out)
 {
     *out = in;

@@ -1,6 +1,6 @@
-/* The simulated board as its files see it: the pins, the inputs of a script, and the hardware of an
- * application. host.c answers calls, script.c reads scripts, busses.c has the devices at I2C and
- * SPI, and interrupts.c has the watched pins. */
+/* The files of the simulated board share this state: the pins, the inputs of a script, and the
+ * hardware of an application. host.c answers calls, script.c reads scripts, busses.c has the
+ * devices at I2C and SPI, and interrupts.c has the watched pins. */
 #pragma once
 #include "cvbc/format/hardware/board.h"
 #include "cvbc/host/clock.h"
@@ -17,14 +17,14 @@ struct cvbc_pin_lines { /* the inputs of one kind of a pin, by their indices */
     uint32_t *at;
     size_t count, capacity;
 };
-struct cvbc_stream { /* what comes from outside byte by byte, ascending by time */
+struct cvbc_stream { /* bytes that come from outside, sorted by time */
     struct cvbc_stream_byte {
         uint64_t ms;
         uint8_t value;
     } * at;
     size_t count, capacity;
 };
-struct cvbc_i2c_line { /* a device at a bus, and what its registers hold from then on */
+struct cvbc_i2c_line { /* a device at a bus, with the contents of its registers from a time on */
     uint64_t ms;
     uint8_t bus, address, at;
     uint32_t from, count; /* place and number of its bytes in i2c_bytes */
@@ -32,24 +32,27 @@ struct cvbc_i2c_line { /* a device at a bus, and what its registers hold from th
 
 struct cvbc_board_state {
     bool trace;
-    bool fixed;   /* true if all pins are read as 0, as test vectors have it */
+    bool fixed;   /* true if all pins are read as 0, as the test vectors require */
     bool plain;   /* true if loops that only wait are executed too */
     uint32_t hz;  /* instructions in a second of the clock; 0 if only delays advance it */
     uint64_t now; /* time of the newest call */
     struct cvbc_pace pace;
     struct cvbc_pins *pins, own; /* the pins are in the machine of the default host, else here */
-    struct cvbc_input *inputs;   /* ascending by time */
+    struct cvbc_input *inputs;   /* inputs of pins, sorted by time */
     size_t input_count, input_capacity;
-    struct cvbc_pin_lines lines[CVBC_PINS][2]; /* digital, analog */
+    /* Per pin: its digital inputs, then its analog inputs. */
+    struct cvbc_pin_lines lines[CVBC_PINS][2];
     uint64_t newest; /* the time of the last line of the script that was read */
     struct cvbc_stream ports[CVBC_PORTS];
-    struct cvbc_stream selects[CVBC_PINS]; /* of the SPI device that a pin selects */
-    uint8_t select_bus[CVBC_PINS];         /* its bus, counted from 1, or 0 without a device */
+    /* Per pin: the bytes of the SPI device that it selects. */
+    struct cvbc_stream selects[CVBC_PINS];
+    /* Per pin: the bus of that device, counted from 1, or 0 if there is no device. */
+    uint8_t select_bus[CVBC_PINS];
     struct cvbc_i2c_line *i2c;
     size_t i2c_count, i2c_capacity;
     uint8_t *i2c_bytes;
     size_t i2c_byte_count, i2c_byte_capacity;
-    penta_cvbc_hal hal; /* the hardware of an embedder; entries may be NULL */
+    penta_cvbc_hal hal; /* hardware of an application; its functions may be NULL */
 };
 
 /* host.c defines the four functions below. Returns how many inputs of pins have come up to `now`. */

@@ -1,12 +1,13 @@
-/* The devices at I2C and SPI of the simulated board (CVBC 14.6). At I2C a device is 256 registers: the first byte that
- * it is sent says which comes next, others go into registers, and what is read comes from them; each byte is one
- * register further. At SPI a device is a pin that selects it and the bytes that it gives, one for each that it gets.
- * The state of both is in the machine's pins, so that snapshots have it. */
+/* Simulates the devices at I2C and SPI of the board (CVBC 14.6). A device at I2C has 256
+ * registers: the first byte sent to it is the number of the next register, further bytes are
+ * stored in registers, and bytes that are read come from them; each byte goes to the next
+ * register. A device at SPI has a pin that selects it, and gives one byte for each byte that it
+ * gets. The state of both is in the machine's pins, so that snapshots contain it. */
 #include <string.h>
 #include "base/bytes.h"
 #include "cvbc/host/board_state.h"
 
-enum { I2C_SENT, I2C_TOO_LONG, I2C_NOBODY }; /* the results of I2C_END */
+enum { I2C_SENT, I2C_TOO_LONG, I2C_NOBODY }; /* results of the call I2C_END */
 
 static bool byte_fits(int32_t v) { return v >= 0 && v <= UINT8_MAX; }
 

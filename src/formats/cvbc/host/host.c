@@ -18,7 +18,8 @@ struct cvbc_board_state *cvbc_board_new(bool trace, struct cvbc_pins *pins, pent
         return NULL;
     }
     b->trace = trace;
-    b->fixed = trace && !pins; /* It is the board of test vectors. */
+    /* This board, without pins of its own, is the one of the test vectors. */
+    b->fixed = trace && !pins;
     b->pins = pins ? pins : &b->own;
     *b->pins = (struct cvbc_pins){.us = trace ? START_MS * 1000 : 0};
     b->now = b->pins->us;

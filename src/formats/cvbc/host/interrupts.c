@@ -1,6 +1,7 @@
-/* The pins that a program watches (CVBC 14.7). Edges are those of the script's digital inputs. Nothing interrupts the
- * machine: the program asks, at places that the compiler chooses, whether there was an edge, and calls the handler
- * itself. So every edge has its call, in their order, and none is lost. */
+/* Handles the pins that a program watches (CVBC 14.7). Edges are those of the script's digital
+ * inputs. Nothing interrupts the machine: the program asks, at places that the compiler chooses,
+ * whether there was an edge, and calls the handler itself. So every edge has its call, in their
+ * order, and none is lost. */
 #include "cvbc/host/board_state.h"
 
 enum { MODE_LOW, MODE_CHANGE, MODE_FALLING, MODE_RISING, MODES };
@@ -16,7 +17,7 @@ static bool watch_meets(const struct cvbc_board_state *b, uint32_t line)
     case MODE_CHANGE: return before != after;
     case MODE_FALLING: return before && !after;
     case MODE_RISING: return !before && after;
-    default: return false; /* watch_low looks for low levels. */
+    default: return false; /* The function watch_low handles low levels. */
     }
 }
 

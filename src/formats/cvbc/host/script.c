@@ -1,5 +1,5 @@
-/* Reads the script of a simulated board (CVBC 14.4): what comes to its pins, its serial ports, and the devices at its
- * busses. Lines ascend by time. */
+/* Reads the script of a simulated board (CVBC 14.4): inputs of its pins, its serial ports, and
+ * the devices at its busses. Lines must be sorted by time. */
 #include <string.h>
 #include "base/array.h"
 #include "base/bytes.h"
@@ -14,7 +14,7 @@ static const char *script_kind(size_t i)
     return i < KINDS ? kinds[i] : NULL;
 }
 
-struct line { /* the line that is read */
+struct line { /* state of reading one line of a script */
     struct cvbc_board_state *b;
     struct script *s;
     uint64_t ms;
@@ -108,8 +108,8 @@ static bool line_i2c(struct line *l)
                                  .from = (uint32_t)b->i2c_byte_count};
     unsigned devices = 0;
     bool known = false;
-    for (size_t i = 0; i < b->i2c_count && !known;
-         i++) { /* This counts the first lines of devices. */
+    /* This loop counts the devices, each at its first line. */
+    for (size_t i = 0; i < b->i2c_count && !known; i++) {
         bool first = true;
         for (size_t k = 0; k < i && first; k++)
             first = b->i2c[k].bus != b->i2c[i].bus || b->i2c[k].address != b->i2c[i].address;

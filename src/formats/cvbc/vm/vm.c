@@ -364,7 +364,7 @@ static bool cvbc_vm_waits(const struct cvbc_vm *vm)
            (opcode >= CVBC_OP_I2C_BEGIN && opcode <= CVBC_OP_WAIT);
 }
 
-/* Walks over the busses, devices and watched pins of the board. */
+/* Saves or loads the busses, devices and watched pins of the board. */
 static void vm_walk_busses(struct cvbc_pins *p, struct walk *w)
 {
     walk_numbers(w, p->levels, CVBC_PINS, sizeof *p->levels);

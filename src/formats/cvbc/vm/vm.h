@@ -47,27 +47,29 @@ struct cvbc_pins {
     /* This many instructions were not executed, because they were in loops which only wait. */
     uint64_t idle;
     uint8_t modes[CVBC_PINS];      /* the modes that pinMode has set */
-    uint8_t levels[CVBC_PINS];     /* the levels that digitalWrite has written */
+    uint8_t levels[CVBC_PINS];     /* per pin: the level that digitalWrite has written */
     uint32_t received[CVBC_PORTS]; /* per serial port: number of bytes that the program has read */
     struct cvbc_i2c {              /* what a bus is to send, and what it has received */
         uint8_t address, sent[CVBC_I2C_BUFFER], received[CVBC_I2C_BUFFER];
-        /* Number of bytes to send; CVBC_I2C_BUFFER + 1 if the program gave more. */
+        /* This many bytes will be sent; it is CVBC_I2C_BUFFER + 1 if the program gave more. */
         uint8_t sending;
-        uint8_t count, taken; /* bytes that were received, and that the program has read of them */
+        /* count: number of received bytes; taken: how many of them the program has read. */
+        uint8_t count, taken;
     } i2c[CVBC_BUSSES_EACH];
     uint32_t i2c_lines; /* number of lines of the script that were applied to the devices */
     uint32_t device_count;
     struct cvbc_i2c_device {
-        uint8_t bus, address, at, values[CVBC_I2C_REGISTERS]; /* at: the next register */
+        /* at: number of the register that comes next. */
+        uint8_t bus, address, at, values[CVBC_I2C_REGISTERS];
     } devices[CVBC_I2C_DEVICES];
-    /* Per pin: number of bytes that the device gave which the pin selects. */
+    /* For each pin, this counts the bytes that the device at this pin has given. */
     uint32_t spi_given[CVBC_PINS];
-    struct { /* what ATTACH said of each pin */
+    struct { /* per pin: what the host call ATTACH has set */
         int32_t handlers[CVBC_PINS];
         uint32_t since[CVBC_PINS]; /* index of the first input of the script that counts */
         uint8_t modes[CVBC_PINS];  /* the mode plus 1, or 0 if the pin is not watched */
-        uint32_t seen;             /* number of inputs of the script that were looked at */
-        bool held;                 /* true after INTERRUPTS 0 */
+        uint32_t seen;             /* number of inputs of the script that were examined */
+        bool held;                 /* true after the call INTERRUPTS 0 */
     } watch;
     struct { /* a host call that may be in a loop which only waits (CVBC 14.3.2) */
         /* These are a digest of the machine's state, the instruction, and the time of the call. */

@@ -81,7 +81,7 @@ const char *const cvbc_library_base =
     "    void (*handler)() = (void (*)())__take();\n"
     "    if (handler) handler();\n"
     "}\n"
-    "void __delay(unsigned ms) {\n" /* delay, which handlers interrupt */
+    "void __delay(unsigned ms) {\n" /* a delay that handlers of interrupts may interrupt */
     "    while (ms) {\n"
     "        unsigned part = ms > 1000 ? 1000 : ms, start = micros(), gone;\n"
     "        while ((gone = micros() - start) < part * 1000) {\n"
@@ -127,7 +127,8 @@ const char *const cvbc_library_base =
     "int random__1(int high) { return __random(false, 0) % high; }\n"
     "int random__2(int low, int high) { return low + __random(false, 0) % (high - low); }\n"
     "void __print_base(unsigned n, unsigned base) {\n"
-    "    unsigned place = 1;\n" /* no recursion: the depth of the stack is known */
+    /* This function does not call itself, so that the depth of the stack is known. */
+    "    unsigned place = 1;\n"
     "    if (base < 2) base = 10;\n"
     "    while (n / place >= base) place *= base;\n"
     "    for (; place; place /= base) {\n"

@@ -6,7 +6,7 @@
 enum { VALUES_MAX = 3 };
 enum { WIRE, SPI };
 
-/* The objects, each with the number of its bus. */
+/* These are the objects Wire and SPI, each with the number of its bus. */
 static const struct {
     const char *name, *header;
     uint8_t kind, number;
@@ -17,8 +17,9 @@ static const struct {
     {"SPI1", "SPI.h", SPI, 1},
 };
 
-/* The methods. Each becomes a host call or a call of the library, which takes the bus and `used` of
- * the values. If both are NULL, nothing is done, and the values are not computed. */
+/* This table has the methods. Each becomes a host call or a call of the library, which takes the
+ * bus and `used` of the values. If both are NULL, nothing is done, and the values are not
+ * computed. */
 static const struct bus_method {
     uint8_t kind, least, most, used;
     const char *name, *host, *library;
@@ -77,12 +78,12 @@ struct node *busses_method(struct compiler *c, const struct word *object)
     bool *included = &c->sources.libraries[objects[i].kind];
     struct node *values[VALUES_MAX] = {NULL};
     uint32_t count = 0;
-    c->pos++; /* the point */
+    c->pos++; /* This skips the point between object and method. */
     const struct word *what = compiler_word(c);
     c->pos += what->kind != WORD_END;
     if (!compiler_values(c, values, VALUES_MAX, &count)) return node_wrong(c);
     if (!*included) {
-        *included = true; /* This is reported once. */
+        *included = true; /* A missing header is reported only once. */
         compiler_error(c, BASE_NAME_UNKNOWN, object->offset, "%s needs #include <%s>",
                        objects[i].name, objects[i].header);
         return node_wrong(c);

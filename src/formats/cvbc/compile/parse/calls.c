@@ -156,7 +156,8 @@ static struct node *call_builtin(struct compiler *c, const struct builtin *b,
     struct node *n = node_new(c, NODE_HOST, name->offset);
     if (b->opcode == CVBC_OP_TONE && args->count == 2) /* The tone lasts until noTone. */
         args->at[args->count++] = node_number(c, &type_int, 0, name->offset);
-    if (c->how->portable && cvbc_ops[b->opcode].minor) { /* One option is the cause. */
+    /* The option 'portable' is the cause of all these errors, so only the first is reported. */
+    if (c->how->portable && cvbc_ops[b->opcode].minor) {
         if (!c->portable_told)
             compiler_error(
                 c, BASE_SYNTAX, name->offset,

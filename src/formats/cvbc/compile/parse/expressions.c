@@ -131,7 +131,7 @@ static struct node *expression_cast(struct compiler *c, bool before)
     }
     struct specifiers s;
     if (!compiler_specifiers(c, &s)) return node_wrong(c);
-    if (s.type->is_settings) { /* Simulated devices do not look at them. */
+    if (s.type->is_settings) { /* Simulated devices do not look at these values. */
         struct node *ignored[3];
         uint32_t count;
         return compiler_values(c, ignored, 3, &count) ? node_number(c, s.type, 0, at->offset)

@@ -163,7 +163,7 @@ bool compiler_initialise(struct compiler *c, struct symbol *s)
     bool open = s->type->kind == TYPE_ARRAY && !s->type->count, ok = true;
     if (s->reference) return initial_reference(c, s);
     bool round = !open && s->type->kind != TYPE_ARRAY && compiler_accept(c, '(');
-    if (round && s->type->is_settings) { /* Simulated devices do not look at them. */
+    if (round && s->type->is_settings) { /* Simulated devices do not look at these values. */
         struct node *ignored[3];
         c->pos--;
         return compiler_values(c, ignored, 3, &count);

@@ -17,7 +17,7 @@ struct sources {
     size_t count, capacity;
     penta_bytes main;
     bool libraries[SOURCES_LIBRARIES]; /* whether Wire.h and SPI.h are included */
-    bool lacking;                      /* a header is not there */
+    bool lacking;                      /* true if a header does not exist */
 };
 
 /* Reads the headers in `folder`, and those that they include. Headers that do not exist are

@@ -306,7 +306,7 @@ bool cvbc_board_lacks_all(const struct cvbc_board *b, const struct cvbc_use *use
     bool any = false;
     if (b->any) return false;
     if (cvbc_board_lacks(b, use, 0, 0, &nowhere, reason))
-        return true; /* The board lacks the feature. */
+        return true; /* The board does not have the feature. */
     for (unsigned i = 0; i < CVBC_LOGICAL_PINS; i++)
         any |= b->logical[i].there && !(abilities & board_missing(b, &b->logical[i]));
     if (any || !b->maps) return false;

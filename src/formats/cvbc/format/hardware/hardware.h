@@ -34,8 +34,8 @@ struct cvbc_use {
     uint8_t op, pin, feature, instances;
     const char *name;
 };
-/* Tells whether the first argument of a use is the number of a port or bus. Gives the kind of bus
- * that the use needs, or CVBC_BUS_KINDS. */
+/* Tells whether the first argument of a use is the number of a port or bus. *kind becomes the
+ * kind of bus that the use needs, or CVBC_BUS_KINDS. */
 bool cvbc_use_numbered(const struct cvbc_use *use, unsigned *kind);
 /* Returns the row of hardware.def for a host call, or NULL. */
 const struct cvbc_use *cvbc_use_of(uint8_t op);
