@@ -65,7 +65,8 @@ bool archive_each(penta_bytes bytes, const char *archive,
     return true;
 }
 
-static bool keep_first(void *user, const char *archive, penta_bytes name, penta_bytes object)
+static bool archive_keep_first(void *user, const char *archive, penta_bytes name,
+                               penta_bytes object)
 {
     (void)archive, (void)name;
     *(penta_bytes *)user = object;
@@ -77,7 +78,7 @@ penta_bytes archive_first(penta_bytes bytes)
     penta_bytes first = {0};
     penta_error err = {0};
     if (!archive_probe(bytes)) return bytes;
-    archive_each(bytes, "", keep_first, &first, &err);
+    archive_each(bytes, "", archive_keep_first, &first, &err);
     return first;
 }
 

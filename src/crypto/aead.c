@@ -4,7 +4,7 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 
-static const EVP_CIPHER *cipher_of(enum aead algorithm)
+static const EVP_CIPHER *aead_cipher(enum aead algorithm)
 {
     return algorithm == AEAD_AES_256_GCM ? EVP_aes_256_gcm() : EVP_chacha20_poly1305();
 }
@@ -32,7 +32,7 @@ bool aead_seal(enum aead algorithm, const uint8_t key[AEAD_KEY], const uint8_t n
     EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
     int n;
     uint8_t none[16];
-    bool ok = ctx && EVP_CipherInit_ex(ctx, cipher_of(algorithm), NULL, key, nonce, 1) &&
+    bool ok = ctx && EVP_CipherInit_ex(ctx, aead_cipher(algorithm), NULL, key, nonce, 1) &&
               aead_pass(ctx, associated, in, out) && EVP_CipherFinal_ex(ctx, none, &n) &&
               EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG, AEAD_TAG, out + in.size);
     EVP_CIPHER_CTX_free(ctx);
@@ -50,7 +50,7 @@ enum verdict aead_open(enum aead algorithm, const uint8_t key[AEAD_KEY],
     EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
     int n;
     enum verdict verdict = VERDICT_FAILED; /* Only the last call checks the tag. */
-    if (ctx && EVP_CipherInit_ex(ctx, cipher_of(algorithm), NULL, key, nonce, 0) &&
+    if (ctx && EVP_CipherInit_ex(ctx, aead_cipher(algorithm), NULL, key, nonce, 0) &&
         aead_pass(ctx, associated, text, out) &&
         EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG, AEAD_TAG, tag))
         verdict = EVP_CipherFinal_ex(ctx, none, &n) > 0 ? VERDICT_GOOD : VERDICT_WRONG;

@@ -44,7 +44,7 @@ static bool drbg_seed(struct drbg *d, const uint8_t key[N], const uint8_t digest
     return ok;
 }
 
-static bool in_range(const BIGNUM *x, const BIGNUM *order)
+static bool number_in_range(const BIGNUM *x, const BIGNUM *order)
 {
     return !BN_is_zero(x) && !BN_is_negative(x) && BN_cmp(x, order) < 0;
 }
@@ -66,7 +66,7 @@ static bool ecdsa_nonce(const EC_GROUP *group, const BIGNUM *key, const uint8_t 
         ok = hash_hmac_sha256((penta_bytes){d.k, N}, (penta_bytes){d.v, N}, d.v) &&
              BN_bin2bn(d.v, N, k) != NULL;
         BN_set_flags(k, BN_FLG_CONSTTIME);
-        found = ok && in_range(k, order) && EC_POINT_mul(group, point, k, NULL, NULL, ctx) &&
+        found = ok && number_in_range(k, order) && EC_POINT_mul(group, point, k, NULL, NULL, ctx) &&
                 EC_POINT_get_affine_coordinates(group, point, x, NULL, ctx) &&
                 BN_nnmod(r, x, order, ctx) && !BN_is_zero(r);
         if (ok && !found) ok = drbg_update(&d, 0, NULL, 0);
@@ -112,7 +112,7 @@ enum verdict ecdsa_check(EVP_PKEY *pkey, const uint8_t digest[N], const uint8_t 
     enum verdict verdict = VERDICT_FAILED;
     if (key && r && s && sig) {
         const BIGNUM *order = EC_GROUP_get0_order(EC_KEY_get0_group(key));
-        if (!in_range(r, order) || !in_range(s, order)) {
+        if (!number_in_range(r, order) || !number_in_range(s, order)) {
             verdict = VERDICT_WRONG;
         } else if (ECDSA_SIG_set0(sig, r, s)) {
             r = s = NULL; /* The signature owns r and s now. */

@@ -30,7 +30,7 @@ static const uint8_t order_8[][32] = {
  * signature can fit many messages, and libcrypto does not refuse it. The points of order 1, 2
  * and 4 have the y coordinates 1, -1 and 0 modulo 2^255 - 19. Encodings above the modulus count,
  * too; the sign of x does not matter. */
-static bool is_small_order(const uint8_t raw[32])
+static bool key_is_small_order(const uint8_t raw[32])
 {
     uint8_t y[32], rest = raw[31] & 0x7f;
     memcpy(y, raw, 32);
@@ -44,7 +44,7 @@ static bool is_small_order(const uint8_t raw[32])
     return (zeros && y[0] <= 1) || (ones && y[0] >= 0xec && y[0] <= 0xee);
 }
 
-static EVP_PKEY *from_params(const char *type, OSSL_PARAM_BLD *build)
+static EVP_PKEY *key_from_params(const char *type, OSSL_PARAM_BLD *build)
 {
     EVP_PKEY *key = NULL;
     EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new_from_name(NULL, type, NULL);
@@ -68,13 +68,13 @@ EVP_PKEY *key_public_evp(enum key_type type, penta_bytes raw)
         if (build &&
             OSSL_PARAM_BLD_push_utf8_string(build, OSSL_PKEY_PARAM_GROUP_NAME, "prime256v1", 0) &&
             OSSL_PARAM_BLD_push_octet_string(build, OSSL_PKEY_PARAM_PUB_KEY, raw.data, raw.size))
-            key = from_params("EC", build);
+            key = key_from_params("EC", build);
     } else {
         n = BN_bin2bn(raw.data, 256, NULL);
         e = BN_bin2bn(raw.data + 256, 4, NULL);
         if (build && n && e && OSSL_PARAM_BLD_push_BN(build, OSSL_PKEY_PARAM_RSA_N, n) &&
             OSSL_PARAM_BLD_push_BN(build, OSSL_PKEY_PARAM_RSA_E, e))
-            key = from_params("RSA", build);
+            key = key_from_params("RSA", build);
     }
     OSSL_PARAM_BLD_free(build);
     BN_free(n);
@@ -93,7 +93,8 @@ static const char *keys_flaw(enum key_type type, penta_bytes raw)
     }
     if (raw.size != key_public_size(type)) return "the key has the wrong size";
     switch (type) {
-    case KEY_ED25519: return is_small_order(raw.data) ? "the key is a point of small order" : NULL;
+    case KEY_ED25519:
+        return key_is_small_order(raw.data) ? "the key is a point of small order" : NULL;
     case KEY_P256: return raw.data[0] != 4 ? "the point is not in uncompressed form" : NULL;
     default: break;
     }
@@ -108,7 +109,7 @@ const char key_no_memory[] = "no memory for a key";
 /* Empties libcrypto's error queue after a failure, and tells whether memory ran out. It did when
  * an error in the queue says so, and when the queue is empty: libcrypto always explains why it
  * refuses something. */
-static bool out_of_memory(void)
+static bool libcrypto_out_of_memory(void)
 {
     bool explained = false, memory = false;
     for (unsigned long code; (code = ERR_get_error()); explained = true)
@@ -124,7 +125,7 @@ bool key_public_raw(enum key_type type, penta_bytes raw, struct public_key *out,
     EVP_PKEY *key = key_public_size(type) ? key_public_evp(type, raw) : NULL;
     if (!key && key_public_size(type)) {
         /* Any 32 bytes are an Ed25519 key, so only memory can be missing. */
-        bool memory = out_of_memory() || type == KEY_ED25519;
+        bool memory = libcrypto_out_of_memory() || type == KEY_ED25519;
         *why = memory ? key_no_memory : "the key is not a point on the curve";
         return false;
     }
@@ -204,7 +205,7 @@ static EVP_PKEY *read_pem(penta_bytes pem, bool private, const char **why)
         key = private ? PEM_read_bio_PrivateKey(bio, NULL, no_passphrase, NULL)
                       : PEM_read_bio_PUBKEY(bio, NULL, no_passphrase, NULL);
     BIO_free(bio);
-    if (!key && out_of_memory()) *why = key_no_memory;
+    if (!key && libcrypto_out_of_memory()) *why = key_no_memory;
     ERR_clear_error();
     return key;
 }

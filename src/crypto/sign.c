@@ -9,7 +9,7 @@
 #include "crypto/lms/state.h"
 
 /* Ed25519 signs the message itself, RSA its SHA-256; EVP hashes and signs in one call. */
-static const EVP_MD *digest_of(enum key_type type)
+static const EVP_MD *key_digest(enum key_type type)
 {
     return type == KEY_RSA2048 ? EVP_sha256() : NULL;
 }
@@ -25,7 +25,7 @@ static bool sign_evp(const struct private_key *key, enum key_type type, penta_by
         return ecdsa_sign(key->pkey, digest, signature);
     }
     EVP_MD_CTX *ctx = EVP_MD_CTX_new();
-    bool ok = ctx && EVP_DigestSignInit(ctx, NULL, digest_of(type), NULL, key->pkey) > 0 &&
+    bool ok = ctx && EVP_DigestSignInit(ctx, NULL, key_digest(type), NULL, key->pkey) > 0 &&
               EVP_DigestSign(ctx, signature, &size, message.data, message.size) > 0;
     EVP_MD_CTX_free(ctx);
     ERR_clear_error();
@@ -65,7 +65,7 @@ bool sign_message(struct private_key *key, penta_bytes message, struct writer *s
 }
 
 /* Empties libcrypto's error queue. Returns true when an error in it is not about the input. */
-static bool library_failed(void)
+static bool libcrypto_failed(void)
 {
     bool failed = false;
     for (unsigned long code; (code = ERR_get_error());) {
@@ -78,9 +78,9 @@ static bool library_failed(void)
 
 /* Turns a result of libcrypto into a verdict. libcrypto returns 1 for a right signature, 0 for a
  * wrong one, and 0 or less when it failed. */
-static enum verdict verdict_of(int result)
+static enum verdict result_verdict(int result)
 {
-    bool failed = library_failed();
+    bool failed = libcrypto_failed();
     return result == 1 ? VERDICT_GOOD : result < 0 || failed ? VERDICT_FAILED : VERDICT_WRONG;
 }
 
@@ -112,8 +112,8 @@ enum verdict sign_check(const struct public_key *key, penta_bytes message, penta
         verdict = ecdsa_check(pkey, digest, signature.data);
     } else if (pkey) {
         EVP_MD_CTX *ctx = EVP_MD_CTX_new();
-        if (ctx && EVP_DigestVerifyInit(ctx, NULL, digest_of(key->type), NULL, pkey) > 0)
-            verdict = verdict_of(
+        if (ctx && EVP_DigestVerifyInit(ctx, NULL, key_digest(key->type), NULL, pkey) > 0)
+            verdict = result_verdict(
                 EVP_DigestVerify(ctx, signature.data, signature.size, message.data, message.size));
         EVP_MD_CTX_free(ctx);
     }

@@ -8,8 +8,11 @@
 #include "base/bytes.h"
 #include "base/number.h"
 
-static bool name_start(int c) { return isalpha(c) || c == '_' || c == '$' || c == '@' || c == '.'; }
-static bool name_rest(int c) { return isalnum(c) || c == '_' || c == '$' || c == '.'; }
+static bool is_name_start(int c)
+{
+    return isalpha(c) || c == '_' || c == '$' || c == '@' || c == '.';
+}
+static bool is_name_rest(int c) { return isalnum(c) || c == '_' || c == '$' || c == '.'; }
 
 penta_bytes token_text(const struct source *s, struct token t)
 {
@@ -126,10 +129,10 @@ static struct token lexer_scan(struct source *s, size_t *pos)
         t.kind = TOKEN_INT;
         scan_number(s, &t, pos);
         return t;
-    } else if (name_start(c)) {
+    } else if (is_name_start(c)) {
         t.kind = c == '.' ? TOKEN_DIRECTIVE : TOKEN_NAME;
         do ++*pos;
-        while (*pos < s->text.size && name_rest(p[*pos]));
+        while (*pos < s->text.size && is_name_rest(p[*pos]));
     } else if (c == '"' || c == '\'') {
         scan_quoted(s, &t, pos);
         return t;

@@ -40,7 +40,10 @@ bool script_close(struct script *s, penta_error *err)
     return !err->code;
 }
 
-static bool in_word(int c) { return isalnum(c) || c == '_' || c == '.' || c == ':' || c >= 0x80; }
+static bool script_in_word(int c)
+{
+    return isalnum(c) || c == '_' || c == '.' || c == ':' || c >= 0x80;
+}
 
 penta_bytes script_word(struct script *s)
 {
@@ -51,7 +54,7 @@ penta_bytes script_word(struct script *s)
         in->pos += t.size;
         return bytes_slice(in->text, (size_t)t.offset + 1, t.size - 2);
     }
-    while (in->pos < in->text.size && in_word(in->text.data[in->pos])) in->pos++;
+    while (in->pos < in->text.size && script_in_word(in->text.data[in->pos])) in->pos++;
     return bytes_slice(in->text, (size_t)t.offset, in->pos - (size_t)t.offset);
 }
 

@@ -14,7 +14,7 @@ static bool io_error(penta_error *err, const char *name, const char *verb)
     return error_at(err, BASE_IO, 0, "cannot %s '%.60s': %s", verb, name, strerror(errno));
 }
 
-static bool over_limit(penta_error *err, const char *name, uint64_t limit)
+static bool file_over_limit(penta_error *err, const char *name, uint64_t limit)
 {
     return error_at(err, BASE_LIMIT, limit, "'%.60s' has more than %llu bytes", name,
                     (unsigned long long)limit);
@@ -31,7 +31,7 @@ bool file_read_fd(int fd, const char *name, uint64_t limit, penta_buffer *out, p
     }
     size_t expected = 0;
     if (S_ISREG(st.st_mode)) {
-        if ((uint64_t)st.st_size > limit) return over_limit(err, name, limit);
+        if ((uint64_t)st.st_size > limit) return file_over_limit(err, name, limit);
         expected = (size_t)st.st_size;
     }
     /* With room for one byte more, the first read shows that the file has ended. */
@@ -55,7 +55,7 @@ bool file_read_fd(int fd, const char *name, uint64_t limit, penta_buffer *out, p
         out->size += (size_t)n;
         if (out->size > limit) {
             penta_buffer_free(out);
-            return over_limit(err, name, limit);
+            return file_over_limit(err, name, limit);
         }
     }
     penta_buffer_free(out);

@@ -75,7 +75,7 @@ static int open_folder(const char *path, bool *readable)
 
 /* Tells whether a symbolic link may be followed. In a folder where everybody may create files, a
  * link that somebody else made is not, because it would choose which of our files is replaced. */
-static bool may_follow(const char *path, const struct stat *link)
+static bool link_may_follow(const char *path, const struct stat *link)
 {
     char folder[PATH_MAX];
     struct stat st;
@@ -111,7 +111,7 @@ static bool file_write_resolve(struct target *t, const char *path)
         if (!t->exists && errno != ENOENT) return false;
         if (!t->exists || !S_ISLNK(t->old.st_mode)) break;
         if (i == LINKS_MAX) return file_write_fail(ELOOP);
-        if (!may_follow(t->path, &t->old) || !file_write_follow(t->path)) return false;
+        if (!link_may_follow(t->path, &t->old) || !file_write_follow(t->path)) return false;
     }
     t->name = t->path + folder_length(t->path);
     return *t->name || file_write_fail(*path ? EISDIR : ENOENT);
@@ -141,7 +141,7 @@ bool file_same_target(const char *a, const char *b)
            in_x.st_ino == in_y.st_ino && !strcmp(x.name, y.name);
 }
 
-static bool write_all(int fd, penta_bytes bytes)
+static bool bytes_write_all(int fd, penta_bytes bytes)
 {
     while (bytes.size) {
         ssize_t n = write(fd, bytes.data, bytes.size);
@@ -181,7 +181,7 @@ static bool copy_rights(const struct target *t, int fd)
 
 static bool file_write_fill(const struct target *t, int fd, penta_bytes bytes)
 {
-    return write_all(fd, bytes) && (!t->exists || copy_rights(t, fd)) && !fsync(fd);
+    return bytes_write_all(fd, bytes) && (!t->exists || copy_rights(t, fd)) && !fsync(fd);
 }
 
 /* Makes a temporary name, which is short however long the target's name is. The name after the numbered ones is
@@ -312,7 +312,7 @@ static bool file_write_replace(const struct target *t, penta_bytes bytes)
 static bool write_special(const char *path, penta_bytes bytes)
 {
     int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    bool ok = fd >= 0 && write_all(fd, bytes);
+    bool ok = fd >= 0 && bytes_write_all(fd, bytes);
     int saved = errno;
     if (fd >= 0 && close(fd) && ok) return false;
     return ok || file_write_fail(saved);

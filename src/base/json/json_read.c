@@ -232,58 +232,58 @@ void json_doc_free(struct json_doc *doc)
 }
 
 /* Removes const, because json-c's accessors take non-const pointers although they only read. */
-static struct json_object *without_const(const struct json_object *v)
+static struct json_object *value_without_const(const struct json_object *v)
 {
     return (struct json_object *)(uintptr_t)v;
 }
 
 bool json_is_object(const struct json_object *v)
 {
-    return json_object_is_type(without_const(v), json_type_object);
+    return json_object_is_type(value_without_const(v), json_type_object);
 }
 bool json_is_list(const struct json_object *v)
 {
-    return json_object_is_type(without_const(v), json_type_array);
+    return json_object_is_type(value_without_const(v), json_type_array);
 }
 bool json_is_text(const struct json_object *v)
 {
-    return json_object_is_type(without_const(v), json_type_string);
+    return json_object_is_type(value_without_const(v), json_type_string);
 }
 bool json_is_int(const struct json_object *v)
 {
-    return json_object_is_type(without_const(v), json_type_int);
+    return json_object_is_type(value_without_const(v), json_type_int);
 }
 bool json_is_bool(const struct json_object *v)
 {
-    return json_object_is_type(without_const(v), json_type_boolean);
+    return json_object_is_type(value_without_const(v), json_type_boolean);
 }
 bool json_is_null(const struct json_object *v) { return !v; }
 
 bool json_has(const struct json_object *v, const char *key)
 {
-    return json_is_object(v) && json_object_object_get_ex(without_const(v), key, NULL);
+    return json_is_object(v) && json_object_object_get_ex(value_without_const(v), key, NULL);
 }
 
 const struct json_object *json_get(const struct json_object *v, const char *key)
 {
     struct json_object *value = NULL;
-    if (json_is_object(v)) json_object_object_get_ex(without_const(v), key, &value);
+    if (json_is_object(v)) json_object_object_get_ex(value_without_const(v), key, &value);
     return value;
 }
 
 size_t json_length(const struct json_object *v)
 {
-    return json_is_list(v) ? json_object_array_length(without_const(v)) : 0;
+    return json_is_list(v) ? json_object_array_length(value_without_const(v)) : 0;
 }
 
 const struct json_object *json_item(const struct json_object *v, size_t i)
 {
-    return i < json_length(v) ? json_object_array_get_idx(without_const(v), i) : NULL;
+    return i < json_length(v) ? json_object_array_get_idx(value_without_const(v), i) : NULL;
 }
 
 const char *json_as_text(const struct json_object *v)
 {
-    return json_is_text(v) ? json_object_get_string(without_const(v)) : NULL;
+    return json_is_text(v) ? json_object_get_string(value_without_const(v)) : NULL;
 }
 
 size_t json_text_size(const struct json_object *v)
@@ -341,8 +341,8 @@ uint8_t *json_as_hex(const struct json_object *v, size_t *size)
 void json_each(const struct json_object *v, json_member_fn *fn, void *user)
 {
     if (!json_is_object(v)) return;
-    struct json_object_iterator it = json_object_iter_begin(without_const(v));
-    struct json_object_iterator end = json_object_iter_end(without_const(v));
+    struct json_object_iterator it = json_object_iter_begin(value_without_const(v));
+    struct json_object_iterator end = json_object_iter_end(value_without_const(v));
     for (; !json_object_iter_equal(&it, &end); json_object_iter_next(&it))
         fn(user, json_object_iter_peek_name(&it), json_object_iter_peek_value(&it));
 }

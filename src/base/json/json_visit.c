@@ -17,7 +17,7 @@ void json_field(struct json *j, const char *key, const penta_field *field)
     }
 }
 
-static const char *key_of(const struct json *j, const char *name)
+static const char *field_key(const struct json *j, const char *name)
 {
     return j->in_list[j->depth - 1] ? NULL : name;
 }
@@ -25,7 +25,7 @@ static const char *key_of(const struct json *j, const char *name)
 static bool state_enter(void *user, const penta_node *node)
 {
     struct json *j = user;
-    const char *key = key_of(j, node->name);
+    const char *key = field_key(j, node->name);
     if (node->list)
         json_list(j, key);
     else
@@ -35,7 +35,7 @@ static bool state_enter(void *user, const penta_node *node)
 
 static void state_field(void *user, const penta_field *field)
 {
-    json_field(user, key_of(user, field->name), field);
+    json_field(user, field_key(user, field->name), field);
 }
 
 static void state_leave(void *user, const penta_node *node)

@@ -61,7 +61,7 @@ static bool npy_shape(const struct header *h, size_t *at, struct penta_table *t)
     }
 }
 
-static bool type_of(const struct header *h, size_t at, penta_bytes text, struct table_type *out)
+static bool npy_type(const struct header *h, size_t at, penta_bytes text, struct table_type *out)
 {
     char order = text.size == 3 ? (char)text.data[0] : 0, kind = order ? (char)text.data[1] : 0;
     unsigned bytes = order ? text.data[2] - '0' : 0;
@@ -90,7 +90,7 @@ static bool npy_member(const struct header *h, size_t *at, struct penta_table *t
     size_t start = *at;
     if (bytes_equal(key, bytes_of("descr"))) {
         f->descr = true;
-        return npy_quoted(h, at, &text) && type_of(h, start, text, &f->type);
+        return npy_quoted(h, at, &text) && npy_type(h, start, text, &f->type);
     }
     if (bytes_equal(key, bytes_of("fortran_order"))) {
         f->order = true;

@@ -16,7 +16,7 @@ struct twist_point {
 
 static struct fp2 bn128_pairing_real(struct fp a) { return (struct fp2){a, {{0}}}; }
 
-static bool all_zero(const uint8_t *bytes, size_t size)
+static bool bytes_all_zero(const uint8_t *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i++)
         if (bytes[i]) return false;
@@ -42,7 +42,7 @@ static bool line_sum(const struct twist_point *a, const struct twist_point *b,
     return true;
 }
 
-static struct twist_point sum_of(struct twist_point a, struct twist_point b)
+static struct twist_point twist_sum(struct twist_point a, struct twist_point b)
 {
     struct twist_point out = {.infinite = true};
     struct fp2 slope;
@@ -53,22 +53,22 @@ static struct twist_point sum_of(struct twist_point a, struct twist_point b)
 }
 
 /* Tells whether a point of the twist has the order of the curve. The twist has other points, which are refused. */
-static bool has_order(const struct twist_point *q, struct long_work *work)
+static bool twist_has_order(const struct twist_point *q, struct long_work *work)
 {
     enum { UNITS = 200 };
     static const uint64_t order[4] = {0x43e1f593f0000001, 0x2833e84879b97091, 0xb85045b68181585d,
                                       0x30644e72e131a029};
     struct twist_point sum = {.infinite = true};
     for (int i = 255; i >= 0 && !long_work_over(work, UNITS); i--) {
-        sum = sum_of(sum, sum);
-        if (order[i / 64] >> i % 64 & 1) sum = sum_of(sum, *q);
+        sum = twist_sum(sum, sum);
+        if (order[i / 64] >> i % 64 & 1) sum = twist_sum(sum, *q);
     }
     return sum.infinite;
 }
 
-static bool read_point(const uint8_t bytes[64], struct point *out)
+static bool pairing_read_point(const uint8_t bytes[64], struct point *out)
 {
-    out->infinite = all_zero(bytes, 64);
+    out->infinite = bytes_all_zero(bytes, 64);
     if (out->infinite) return true;
     if (!fp_read(&out->x, bytes) || !fp_read(&out->y, bytes + 32)) return false;
     struct fp2 x = bn128_pairing_real(out->x), y = bn128_pairing_real(out->y),
@@ -80,12 +80,12 @@ static bool read_point(const uint8_t bytes[64], struct point *out)
 static bool read_twist_point(const uint8_t bytes[128], struct twist_point *out,
                              struct long_work *work)
 {
-    out->infinite = all_zero(bytes, 128);
+    out->infinite = bytes_all_zero(bytes, 128);
     if (out->infinite) return true;
     if (!fp2_read(&out->x, bytes) || !fp2_read(&out->y, bytes + 64)) return false;
     struct fp2 square = fp2_mul(out->y, out->y);
     struct fp2 cube = fp2_add(fp2_mul(fp2_mul(out->x, out->x), out->x), fp2_twist());
-    return fp2_equal(&square, &cube) && has_order(out, work);
+    return fp2_equal(&square, &cube) && twist_has_order(out, work);
 }
 
 /* Multiplies f by the value, at the point p of the curve, of the line through t and q, and sets t to the sum of t and
@@ -157,7 +157,7 @@ bool precompile_bn128_pairing(const uint8_t *pairs, size_t count, bool *one, str
     for (size_t i = 0; i < count; i++, pairs += BN128_PAIR_BYTES) {
         struct point p;
         struct twist_point q;
-        if (!read_point(pairs, &p) || !read_twist_point(pairs + 64, &q, work)) return false;
+        if (!pairing_read_point(pairs, &p) || !read_twist_point(pairs + 64, &q, work)) return false;
         if (p.infinite || q.infinite) continue;
         struct fp12 f = bn128_pairing_miller(&p, &q, work);
         product = fp12_mul(&product, &f);

@@ -12,7 +12,7 @@ static BIGNUM *modexp_number(penta_bytes bytes)
 
 /* Returns the units of work of one multiplication with reduction. An even modulus has no
  * Montgomery form and takes longer. */
-static uint64_t unit_of(penta_bytes modulus)
+static uint64_t modexp_units(penta_bytes modulus)
 {
     uint64_t words = modulus.size / 8 + 1;
     bool odd = modulus.data[modulus.size - 1] & 1;
@@ -53,7 +53,7 @@ bool precompile_modexp(penta_bytes base, penta_bytes exponent, penta_bytes modul
     *valid = ok;
     memset(out, 0, modulus.size);
     if (ok && !BN_is_zero(m) && !BN_is_one(m)) {
-        uint64_t units = unit_of(modulus), all = 8 * exponent.size * units;
+        uint64_t units = modexp_units(modulus), all = 8 * exponent.size * units;
         ok = !work || all <= SHORT ? BN_mod_exp(power, b, e, m, ctx)
                                    : power_in_pieces(power, b, exponent, m, units, ctx, work);
         ok = ok && BN_bn2binpad(power, out, (int)modulus.size) == (int)modulus.size;

@@ -54,7 +54,7 @@ static bool pvm_offset_of(const penta_module *module, uint64_t pc, uint64_t *off
     return pc < m->program.code.bytes.size;
 }
 
-static uint64_t next_pc(const penta_module *module, uint64_t pc)
+static uint64_t pvm_pc_after(const penta_module *module, uint64_t pc)
 {
     const struct pvm_code *code = &pvm_module(module)->program.code;
     if (pc >= code->bytes.size) return pc;
@@ -63,7 +63,7 @@ static uint64_t next_pc(const penta_module *module, uint64_t pc)
     return pc;
 }
 
-static bool is_register(penta_bytes word)
+static bool pvm_is_register(penta_bytes word)
 {
     uint8_t number;
     return pvm_register_parse(word, &number);
@@ -73,10 +73,10 @@ const struct driver pvm_driver = {
     DRIVER_ROW(pvm, PVM_FORMAT, "PolkaVM program", ".pvmasm", "//"),
     .exit_value = "register a0",
     .isa = pvm_isa_list,
-    .is_register = is_register,
+    .is_register = pvm_is_register,
     .assemble = pvm_assemble,
     .print_mnemonic_at = pvm_print_mnemonic_at,
     .gas_at = pvm_gas_at,
     .others = (const struct driver_other[]){{OPTION_CONVERT, pvm_convert}, {0}},
-    .next_pc = next_pc,
+    .next_pc = pvm_pc_after,
 };

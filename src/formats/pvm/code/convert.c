@@ -294,7 +294,7 @@ static bool order_entries(struct conversion *c)
 
 /* Tells whether every export is at an entry point already, and at its own entry point when it
  * has the name of one. */
-static bool at_entries(const struct pvm_program *p)
+static bool exports_at_entries(const struct pvm_program *p)
 {
     for (uint32_t i = 0; i < p->export_count; i++) {
         const struct pvm_export *e = &p->exports[i];
@@ -312,7 +312,7 @@ static bool entries_to_jam(struct conversion *c)
     if (c->from->dialect == PVM_JAM) return true;
     convert_lost(c, p->import_count, "import names");
     convert_lost(c, p->export_count, "export names");
-    if (at_entries(p)) return true;
+    if (exports_at_entries(p)) return true;
     if (p->export_count > JAM_EXPORTS)
         return error_at(&c->err, PVM_INEXPRESSIBLE, c->m->exports_offset,
                         "%zu exports; jam programs start at pc 0, 5 or 10", p->export_count);
@@ -374,7 +374,7 @@ static bool check_names(struct conversion *c)
 
 /* Keeps the unknown sections as they are. The known ones are written from the fields of the
  * program. */
-static bool keep_extra(struct conversion *c)
+static bool convert_keep_extra(struct conversion *c)
 {
     struct pvm_program *p = &c->to;
     size_t extra = 0;
@@ -414,7 +414,7 @@ static bool convert_blob(struct conversion *c)
     struct pvm_program *p = &c->to;
     bool from_doc = c->from->dialect == PVM_DOC, to_doc = p->dialect == PVM_DOC;
     drop_oddities(c);
-    if (!keep_extra(c) || !copy_names(c) || !choose_isa(c)) return false;
+    if (!convert_keep_extra(c) || !copy_names(c) || !choose_isa(c)) return false;
     data_from_jam(c);
     p->code.doc = to_doc;
     if (!exports_from_jam(c)) return false;
@@ -429,7 +429,7 @@ static bool convert_blob(struct conversion *c)
     return narrow_table(c);
 }
 
-static void keep_first(void *user, const penta_error *finding)
+static void convert_keep_first(void *user, const penta_error *finding)
 {
     if (breaks_container(rule_find(pvm_rules, finding->code), finding))
         error_keep_first(user, finding);
@@ -438,7 +438,7 @@ static void keep_first(void *user, const penta_error *finding)
 /* Refuses a container that no machine would open. */
 static bool convert_sound(struct conversion *c)
 {
-    struct findings f = {.rules = pvm_rules, .report = keep_first, .user = &c->err};
+    struct findings f = {.rules = pvm_rules, .report = convert_keep_first, .user = &c->err};
     pvm_verify(&c->m->base, &f);
     return !c->err.code;
 }

@@ -10,7 +10,7 @@ const uint8_t pvm_fixed_bytes[PVM_SHAPES] = {
     [PVM_REG_REG_REG] = 2,
 };
 
-static struct pvm_usual usual_of(enum pvm_op op)
+static struct pvm_usual op_usual(enum pvm_op op)
 {
     enum pvm_shape shape = pvm_ops[op].shape;
     struct pvm_usual u = {.need = (uint8_t)(1 + pvm_fixed_bytes[shape]),
@@ -60,7 +60,7 @@ static inline void code_bits_classify(struct pass *s, const uint8_t *p, unsigned
 
 /* Returns where the next instruction starts, at pc or after it. It is at most 2 * PVM_SKIP_MAX
  * bytes away. */
-static uint32_t start_after(const struct pvm_code *code, uint32_t pc)
+static uint32_t code_start_after(const struct pvm_code *code, uint32_t pc)
 {
     const uint32_t far = 2 * PVM_SKIP_MAX;
     uint64_t bits = pc < code->bytes.size ? pvm_start_bits(code, pc) : 1;
@@ -81,7 +81,7 @@ static void code_bits_find(struct pass *s, uint32_t to)
                 code_bits_classify(s, p + bit, bit, next - bit);
                 bit = next;
             }
-            code_bits_classify(s, p + bit, bit, start_after(code, base + 64) - base - bit);
+            code_bits_classify(s, p + bit, bit, code_start_after(code, base + 64) - base - bit);
         }
         s->out->stops[base / 64] = s->stops;
         s->out->targets[base / 64] = s->targets;
@@ -117,7 +117,7 @@ bool pvm_code_bits_find(const struct pvm_code *code, struct pvm_code_bits *out)
         return false;
     }
     for (unsigned byte = 0; byte < 256; byte++) {
-        out->usual[byte] = usual_of(pvm_isas[code->isa].op[byte]);
+        out->usual[byte] = op_usual(pvm_isas[code->isa].op[byte]);
         out->high[byte] = (uint8_t)(((byte & 15) > 12 ? PVM_LOW_NIBBLE : 0) |
                                     (byte >> 4 > 12 ? PVM_HIGH_NIBBLE : 0));
     }

@@ -273,7 +273,7 @@ uint32_t pvm_jump_target(const struct pvm_code *code, uint32_t pc, unsigned skip
 
 /* Tells whether an entry has the value that writers of doc files put, in either byte order, into
  * entries that must trap. */
-static bool is_filler(const uint8_t *entry, unsigned size)
+static bool entry_is_filler(const uint8_t *entry, unsigned size)
 {
     static const uint8_t filler[8] = {0xfa, 0x6f, 0x29, 0x54, 0x03, 0x76, 0xba, 0x8a};
     bool same = size >= 4, reversed = size >= 4;
@@ -292,7 +292,7 @@ bool pvm_table_entry(const struct pvm_code *code, uint32_t index, uint64_t *pc)
         *pc = bytes_get32(entry) & ((UINT64_C(1) << 8 * code->table_entry) - 1);
         return true;
     }
-    if (code->table_filler && is_filler(entry, code->table_entry)) return false;
+    if (code->table_filler && entry_is_filler(entry, code->table_entry)) return false;
     *pc = bytes_uint(entry, code->table_entry, false);
     return true;
 }

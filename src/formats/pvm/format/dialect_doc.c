@@ -211,7 +211,7 @@ bool pvm_doc_name_ok(penta_bytes name)
 
 /* Returns the number of instructions when all of them decode and the bitmask marks only their
  * starts, else 0. */
-static size_t sound_count(const struct pvm_code *code)
+static size_t doc_sound_count(const struct pvm_code *code)
 {
     size_t size = code->bytes.size, count = 0;
     struct pvm_insn in;
@@ -227,7 +227,7 @@ static size_t sound_count(const struct pvm_code *code)
 
 /* Parses into a module on the stack of the caller, who frees its arena. Returns false when the
  * file is damaged, or, with an error, when memory ran out. */
-static bool try_parse(penta_bytes file, struct pvm_module *m, penta_error *err)
+static bool doc_try_parse(penta_bytes file, struct pvm_module *m, penta_error *err)
 {
     *m = (struct pvm_module){.base.file = file, .program.dialect = PVM_DOC};
     struct pvm_parse p = {
@@ -238,7 +238,7 @@ static bool try_parse(penta_bytes file, struct pvm_module *m, penta_error *err)
 bool pvm_doc_fits(penta_bytes file, penta_error *err)
 {
     struct pvm_module m;
-    bool ok = try_parse(file, &m, err);
+    bool ok = doc_try_parse(file, &m, err);
     arena_free(&m.arena);
     return ok;
 }
@@ -248,7 +248,7 @@ int pvm_doc_probe(penta_bytes file, struct writer *evidence)
     if (file.size < 9 || file.data[0] > 1) return 0;
     struct pvm_module m;
     penta_error err = {0};
-    size_t count = try_parse(file, &m, &err) ? sound_count(&m.program.code) : 0;
+    size_t count = doc_try_parse(file, &m, &err) ? doc_sound_count(&m.program.code) : 0;
     for (size_t i = 0; i < m.program.export_count; i++)
         if (!pvm_doc_name_ok(m.program.exports[i].name)) count = 0;
     for (size_t i = 0; i < m.program.import_count; i++)

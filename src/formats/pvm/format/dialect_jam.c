@@ -57,7 +57,7 @@ static unsigned head_bytes(enum pvm_shape shape)
 /* Returns the number of instructions when the code has nothing odd (PVM 12.4), else 0. Nothing
  * is odd when bit 0 of the bitmask is set, every opcode is defined, there is no hole, every byte
  * is an operand, and every static target and jump table entry is an instruction. */
-static size_t sound_count(const struct pvm_code *code)
+static size_t jam_sound_count(const struct pvm_code *code)
 {
     size_t size = code->bytes.size, count = 0;
     if (!size || !pvm_bit(code->starts, 0)) return 0;
@@ -84,9 +84,9 @@ static size_t sound_count(const struct pvm_code *code)
 static enum pvm_isa guess_isa(struct pvm_code code, size_t *count)
 {
     code.isa = PVM_LATEST64;
-    if ((*count = sound_count(&code))) return PVM_LATEST64;
+    if ((*count = jam_sound_count(&code))) return PVM_LATEST64;
     code.isa = PVM_JAM_V1;
-    if ((*count = sound_count(&code))) return PVM_JAM_V1;
+    if ((*count = jam_sound_count(&code))) return PVM_JAM_V1;
     return PVM_LATEST64;
 }
 

@@ -71,7 +71,7 @@ static unsigned encode_head(const struct pvm_insn *in, uint8_t *out, uint64_t *l
     return 0;
 }
 
-static bool has_last(enum pvm_shape shape)
+static bool shape_has_last(enum pvm_shape shape)
 {
     return shape != PVM_NONE && shape != PVM_REG_IMM64 && shape != PVM_REG_REG &&
            shape != PVM_REG_REG_REG;
@@ -113,7 +113,7 @@ static unsigned doc_write(const struct pvm_insn *in, unsigned length, uint8_t *o
         break;
     }
     if (shape == PVM_REG_IMM64) return n + encode_put(out + n, first, 8);
-    if (!has_last(shape)) return n;
+    if (!shape_has_last(shape)) return n;
     bool two = shape == PVM_IMM_IMM || shape == PVM_REG_IMM_IMM || shape == PVM_REG_IMM_OFFSET ||
                shape == PVM_REG_REG_IMM_IMM;
     if (two) n += pvm_leb_write(out + n, (uint32_t)first);
@@ -135,7 +135,7 @@ unsigned pvm_insn_write(enum pvm_isa isa, bool doc, const struct pvm_insn *in, u
     }
     uint64_t last = 0;
     unsigned n = 1 + encode_head(in, out + 1, &last);
-    if (has_last(pvm_ops[in->op].shape)) {
+    if (shape_has_last(pvm_ops[in->op].shape)) {
         unsigned size = encode_shortest(last);
         while (n + size < length && size < 4) size++;
         n += encode_put(out + n, last, size);

@@ -9,7 +9,7 @@
 
 /* Sorts functions by pc. Exports come first: of two functions at the same pc the last one is
  * used, and the debug sections have the better name. */
-static int by_pc(const void *a, const void *b)
+static int functions_by_pc(const void *a, const void *b)
 {
     const struct pvm_named_code *x = a, *y = b;
     if (x->pc != y->pc) return x->pc < y->pc ? -1 : 1;
@@ -46,7 +46,7 @@ struct pvm_named_code *pvm_functions(const struct pvm_program *p, size_t *count)
     size_t n = 0, all = range_count(p) + p->export_count;
     struct pvm_named_code *out = calloc(all + 1, sizeof *out);
     for (size_t i = 0; out && i < all; i++) n += function_at(p, i, &out[n]);
-    if (n) qsort(out, n, sizeof *out, by_pc);
+    if (n) qsort(out, n, sizeof *out, functions_by_pc);
     *count = n;
     return out;
 }

@@ -58,7 +58,7 @@ static void verify_sections(const struct pvm_module *m, struct findings *f)
 
 /* Returns the offset of the first byte of a name, or of the end of its length when the name is
  * empty. */
-static uint64_t name_at(const struct pvm_module *m, penta_bytes name)
+static uint64_t name_file_offset(const struct pvm_module *m, penta_bytes name)
 {
     return (uint64_t)(name.data - m->base.file.data) - !name.size;
 }
@@ -69,11 +69,11 @@ static void verify_names(const struct pvm_module *m, struct findings *f)
     if (p->dialect != PVM_DOC) return;
     for (size_t i = 0; i < p->import_count; i++)
         if (!pvm_doc_name_ok(p->imports[i].name))
-            findings_add(f, PVM_BAD_NAME, name_at(m, p->imports[i].name), NULL,
+            findings_add(f, PVM_BAD_NAME, name_file_offset(m, p->imports[i].name), NULL,
                          "the name of import %zu", i);
     for (size_t i = 0; i < p->export_count; i++)
         if (!pvm_doc_name_ok(p->exports[i].name))
-            findings_add(f, PVM_BAD_NAME, name_at(m, p->exports[i].name), NULL,
+            findings_add(f, PVM_BAD_NAME, name_file_offset(m, p->exports[i].name), NULL,
                          "the name of export %zu", i);
 }
 

@@ -16,9 +16,12 @@ struct check {
     bool falls; /* Control goes on after the last instruction that was checked. */
 };
 
-static uint64_t at_pc(const struct check *c, uint32_t pc) { return c->m->code_offset + pc; }
+static uint64_t pc_file_offset(const struct check *c, uint32_t pc)
+{
+    return c->m->code_offset + pc;
+}
 
-static bool is_target(const struct check *c, uint32_t pc)
+static bool verify_is_target(const struct check *c, uint32_t pc)
 {
     return pvm_may_go(&c->bits, c->code, pc);
 }
@@ -34,11 +37,12 @@ static void verify_invalid(const struct check *c, const struct pvm_insn *in)
             findings_add(c->f, PVM_NO_START, c->m->mask_offset, NULL,
                          "bit 0 of the bitmask is not set");
         else
-            findings_add(c->f, PVM_HOLE, at_pc(c, pc), NULL, "nothing starts at pc %u, %u byte%s",
-                         pc, in->length, in->length == 1 ? "" : "s");
+            findings_add(c->f, PVM_HOLE, pc_file_offset(c, pc), NULL,
+                         "nothing starts at pc %u, %u byte%s", pc, in->length,
+                         in->length == 1 ? "" : "s");
     } else if (op == PVM_OP_invalid) {
-        findings_add(c->f, PVM_BAD_OPCODE, at_pc(c, pc), NULL, "opcode %u at pc %u is not in %s",
-                     byte, pc, pvm_isas[c->code->isa].name);
+        findings_add(c->f, PVM_BAD_OPCODE, pc_file_offset(c, pc), NULL,
+                     "opcode %u at pc %u is not in %s", byte, pc, pvm_isas[c->code->isa].name);
     } else { /* This doc instruction has a known opcode, and its operands are wrong or missing. */
         struct pvm_insn longer;
         uint8_t bytes[32] = {0};
@@ -49,15 +53,15 @@ static void verify_invalid(const struct check *c, const struct pvm_insn *in)
         const char *name = pvm_ops[op].name;
         enum pvm_shape shape = pvm_ops[op].shape;
         if (longer.op != PVM_OP_invalid)
-            findings_add(c->f, PVM_OVERRUN, at_pc(c, pc), NULL,
+            findings_add(c->f, PVM_OVERRUN, pc_file_offset(c, pc), NULL,
                          "%s at pc %u needs %u bytes, %zu are left", name, pc, longer.length, left);
         else if (left > 1 && shape >= PVM_REG_IMM &&
                  ((bytes[1] & 15) > 12 || bytes[1] >> 4 > 12 ||
                   (shape == PVM_REG_REG_REG && bytes[2] > 12)))
-            findings_add(c->f, PVM_BAD_REGISTER, at_pc(c, pc) + 1, NULL,
+            findings_add(c->f, PVM_BAD_REGISTER, pc_file_offset(c, pc) + 1, NULL,
                          "%s at pc %u names a register above 12", name, pc);
         else
-            findings_add(c->f, PVM_BAD_IMMEDIATE, at_pc(c, pc) + 1, NULL,
+            findings_add(c->f, PVM_BAD_IMMEDIATE, pc_file_offset(c, pc) + 1, NULL,
                          "%s at pc %u has a malformed immediate", name, pc);
     }
 }
@@ -66,14 +70,14 @@ static void load_invalid(struct check *c, uint32_t pc, const char *why)
 {
     if (!c->load) return;
     c->load = false; /* Only the first invalid instruction is reported. */
-    findings_add(c->f, PVM_LOAD_INVALID, at_pc(c, pc), NULL,
+    findings_add(c->f, PVM_LOAD_INVALID, pc_file_offset(c, pc), NULL,
                  "%s at pc %u: the program does not load", why, (unsigned)pc);
 }
 
 /* Checks quickly the instructions that pvm_usual.plain does not cover: those with two
  * immediates, and jumps and branches to a known target. It cannot check the last bytes of the
  * code. */
-static bool is_usual(const struct check *c, uint32_t pc, uint32_t length)
+static bool insn_is_usual(const struct check *c, uint32_t pc, uint32_t length)
 {
     const struct pvm_code *code = c->code;
     const uint8_t *p = code->bytes.data + pc;
@@ -100,7 +104,7 @@ static void verify_operands(const struct check *c, const struct pvm_insn *in)
         shape == PVM_REG_REG_IMM_IMM)
         fixed += in->size1;
     if (have < fixed) {
-        findings_add(c->f, PVM_SHORT_OPERANDS, at_pc(c, in->pc), NULL,
+        findings_add(c->f, PVM_SHORT_OPERANDS, pc_file_offset(c, in->pc), NULL,
                      "%s at pc %u has %u operand bytes, reads %u", pvm_ops[in->op].name,
                      (unsigned)in->pc, have, fixed);
         return;
@@ -108,7 +112,7 @@ static void verify_operands(const struct check *c, const struct pvm_insn *in)
     bool low = shape >= PVM_REG_IMM, high = shape >= PVM_REG_REG;
     if ((low && (p[0] & 15) > 12) || (high && p[0] >> 4 > 12) ||
         (shape == PVM_REG_REG_REG && (p[1] & 15) > 12))
-        findings_add(c->f, PVM_HIGH_REGISTER, at_pc(c, in->pc) + 1, NULL,
+        findings_add(c->f, PVM_HIGH_REGISTER, pc_file_offset(c, in->pc) + 1, NULL,
                      "%s at pc %u has a register nibble above 12", pvm_ops[in->op].name,
                      (unsigned)in->pc);
 }
@@ -116,9 +120,9 @@ static void verify_operands(const struct check *c, const struct pvm_insn *in)
 static void verify_jump(const struct check *c, const struct pvm_insn *in)
 {
     uint32_t next = in->pc + in->length;
-    if (!is_target(c, in->target)) {
+    if (!verify_is_target(c, in->target)) {
         bool bit = c->code->doc && pvm_starts(c->code, in->target);
-        findings_add(c->f, bit ? PVM_BIT_MISSING : PVM_JUMP_TARGET, at_pc(c, in->pc), NULL,
+        findings_add(c->f, bit ? PVM_BIT_MISSING : PVM_JUMP_TARGET, pc_file_offset(c, in->pc), NULL,
                      "%s at pc %u goes to %u, %s", pvm_ops[in->op].name, (unsigned)in->pc,
                      (unsigned)in->target,
                      bit                                 ? "whose bit is not set"
@@ -127,7 +131,7 @@ static void verify_jump(const struct check *c, const struct pvm_insn *in)
                                                          : "which does not start a block");
     }
     if (pvm_ops[in->op].flow == PVM_FLOW_BRANCH && !pvm_starts(c->code, next))
-        findings_add(c->f, PVM_BRANCH_END, at_pc(c, in->pc), NULL,
+        findings_add(c->f, PVM_BRANCH_END, pc_file_offset(c, in->pc), NULL,
                      "no instruction follows %s at pc %u", pvm_ops[in->op].name, (unsigned)in->pc);
 }
 
@@ -137,7 +141,7 @@ static void verify_insn(struct check *c, const struct pvm_insn *in)
     enum pvm_flow flow = pvm_ops[in->op].flow;
     if (flow == PVM_FLOW_BRANCH || flow == PVM_FLOW_JUMP) verify_jump(c, in);
     if (flow == PVM_FLOW_HOST && p->dialect != PVM_JAM && (uint32_t)in->imm1 >= p->import_count)
-        findings_add(c->f, PVM_NO_IMPORT, at_pc(c, in->pc), NULL,
+        findings_add(c->f, PVM_NO_IMPORT, pc_file_offset(c, in->pc), NULL,
                      "ecalli %u, there are %zu imports", (unsigned)in->imm1, p->import_count);
     if (!c->code->doc) {
         verify_operands(c, in);
@@ -190,7 +194,7 @@ static uint32_t verify_quickly(struct check *c)
         if (long_work_over(c->f->work, WORD_UNITS)) return size;
         for (uint64_t odd = c->bits.odd[base / 64]; odd; odd &= odd - 1) {
             uint32_t pc = base + (uint32_t)__builtin_ctzll(odd), length = 1 + pvm_skip(code, pc);
-            if (!is_usual(c, pc, length) || !pvm_bit(code->starts, pc + length))
+            if (!insn_is_usual(c, pc, length) || !pvm_bit(code->starts, pc + length))
                 next = verify_from(c, pc);
         }
     }
@@ -211,7 +215,7 @@ static void verify_code(struct check *c)
     if (c->falls && size) {
         load_invalid(c, size, "control runs off the end");
         if (code->isa != PVM_JAM_V1 && pvm_ops[in.op].flow != PVM_FLOW_BRANCH)
-            findings_add(c->f, PVM_FALLS_OFF, at_pc(c, in.pc), NULL,
+            findings_add(c->f, PVM_FALLS_OFF, pc_file_offset(c, in.pc), NULL,
                          "%s at pc %u is the last instruction", pvm_ops[in.op].name,
                          (unsigned)in.pc);
     } else if (!size && c->m->program.has_code) {
@@ -225,7 +229,7 @@ static void verify_entries(const struct check *c)
     for (uint32_t i = 0; code->table_entry && i < code->table_count; i++) {
         uint64_t pc = 0, at = c->m->table_offset + (uint64_t)i * code->table_entry;
         if (!pvm_table_entry(code, i, &pc)) continue;
-        if (pc <= UINT32_MAX && is_target(c, (uint32_t)pc)) continue;
+        if (pc <= UINT32_MAX && verify_is_target(c, (uint32_t)pc)) continue;
         bool bit = code->doc && pc <= UINT32_MAX && pvm_starts(code, (uint32_t)pc);
         /* This entry of the jump table is a filler. */
         if (code->doc && code->table_entry < 4 && pc >= code->bytes.size) continue;
@@ -248,7 +252,7 @@ static void verify_exports(const struct check *c)
         if (!pvm_starts(c->code, pc))
             findings_add(c->f, PVM_EXPORT_PC, at, NULL,
                          "export %zu is at pc %u, not an instruction", i, (unsigned)pc);
-        else if (!is_target(c, pc))
+        else if (!verify_is_target(c, pc))
             findings_add(c->f, c->code->doc ? PVM_BIT_MISSING : PVM_EXPORT_BLOCK, at, NULL,
                          "export %zu is at pc %u, inside a block", i, (unsigned)pc);
     }

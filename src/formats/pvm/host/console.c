@@ -122,7 +122,7 @@ static int64_t call_seek(struct call *q)
 
 /* Fetches the path whose address and size are arguments i and i + 1, and calls a function with
  * it. */
-static int64_t with_path(struct call *q, unsigned i,
+static int64_t path_call(struct call *q, unsigned i,
                          int64_t (*act)(struct call *q, penta_bytes path))
 {
     uint8_t *path = console_fetch(q, q->a[i], q->a[i + 1]);
@@ -149,10 +149,10 @@ static int64_t path_make_folder(struct call *q, penta_bytes path)
     return pvm_files_make_folder(q->c->files, path);
 }
 
-static int64_t call_open(struct call *q) { return with_path(q, 0, path_open); }
-static int64_t call_remove(struct call *q) { return with_path(q, 0, path_remove); }
-static int64_t call_remove_folder(struct call *q) { return with_path(q, 0, path_remove_folder); }
-static int64_t call_make_folder(struct call *q) { return with_path(q, 0, path_make_folder); }
+static int64_t call_open(struct call *q) { return path_call(q, 0, path_open); }
+static int64_t call_remove(struct call *q) { return path_call(q, 0, path_remove); }
+static int64_t call_remove_folder(struct call *q) { return path_call(q, 0, path_remove_folder); }
+static int64_t call_make_folder(struct call *q) { return path_call(q, 0, path_make_folder); }
 static int64_t call_close(struct call *q)
 {
     int64_t fd = console_word(q, 0);
@@ -201,7 +201,7 @@ static int64_t path_stat(struct call *q, penta_bytes path)
     struct pvm_file_stat status;
     return stat_store(q, pvm_files_stat(q->c->files, path, &status), 2, &status);
 }
-static int64_t call_stat(struct call *q) { return with_path(q, 0, path_stat); }
+static int64_t call_stat(struct call *q) { return path_call(q, 0, path_stat); }
 
 static int64_t call_fstat(struct call *q)
 {

@@ -142,7 +142,7 @@ static int host_stat(struct pvm_drive *d, const char *path, struct pvm_file_stat
     return error;
 }
 
-static int access_of(unsigned flags)
+static int host_access_flags(unsigned flags)
 {
     bool read = flags & PVM_FILE_READ, write = flags & PVM_FILE_WRITE;
     int how = write ? (read ? O_RDWR : O_WRONLY) : O_RDONLY;
@@ -168,7 +168,7 @@ static int host_open(struct pvm_drive *d, const char *path, unsigned flags, stru
     if (!error && flags & PVM_FILE_EXCLUSIVE && flags & PVM_FILE_CREATE) return -PVM_EEXIST;
     if (!error) error = host_refused(before.mode);
     if (error && (error != -PVM_ENOENT || !(flags & PVM_FILE_CREATE))) return error;
-    int fd = host_open_path(d, path, access_of(flags));
+    int fd = host_open_path(d, path, host_access_flags(flags));
     if (fd < 0) return fd;
     error = fstat(fd, &status) ? host_error(errno) : host_refused(status.st_mode);
     if (!error && flags & PVM_FILE_TRUNCATE && flags & PVM_FILE_WRITE && ftruncate(fd, 0))

@@ -349,7 +349,8 @@ struct
     size_t next, path; /* path: the size of the path up to and with this folder */
 };
 
-static void list_one(struct json *json, const struct writer *path, const struct memory_node *n)
+static void memory_list_one(struct json *json, const struct writer *path,
+                            const struct memory_node *n)
 {
     json_object(json, NULL);
     json_string(json, "path", writer_view(path));
@@ -378,7 +379,7 @@ bool pvm_drive_memory_list(struct pvm_drive *drive, const char *front, struct js
         writer_bytes(&path, "/", 1);
         writer_bytes(&path, child->name, strlen(child->name));
         if (!child->node->folder) {
-            list_one(json, &path, child->node);
+            memory_list_one(json, &path, child->node);
             continue;
         }
         ok = ARRAY_GROW(levels, capacity, count, err);

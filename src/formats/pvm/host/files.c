@@ -196,7 +196,7 @@ static void grown_change(struct pvm_files *f, uint64_t before, uint64_t after)
         f->grown -= before - after < f->grown ? before - after : f->grown;
 }
 
-static struct pvm_file *file_of(struct pvm_files *f, int64_t fd)
+static struct pvm_file *descriptor_file(struct pvm_files *f, int64_t fd)
 {
     return fd >= FIRST && fd - FIRST < (int64_t)f->open_max ? f->open[fd - FIRST] : NULL;
 }
@@ -301,7 +301,7 @@ int64_t pvm_files_open(struct pvm_files *f, penta_bytes path, unsigned flags)
 
 int64_t pvm_files_close(struct pvm_files *f, int64_t fd)
 {
-    struct pvm_file *file = file_of(f, fd);
+    struct pvm_file *file = descriptor_file(f, fd);
     if (!file) return -PVM_EBADF;
     file_close(file);
     f->open[fd - FIRST] = NULL;
@@ -310,7 +310,7 @@ int64_t pvm_files_close(struct pvm_files *f, int64_t fd)
 
 int64_t pvm_files_read(struct pvm_files *f, int64_t fd, uint8_t *to, size_t size)
 {
-    struct pvm_file *file = file_of(f, fd);
+    struct pvm_file *file = descriptor_file(f, fd);
     if (file && file->flags == PVM_FILE_FOLDER) return -PVM_EISDIR;
     if (!file || !(file->flags & PVM_FILE_READ)) return -PVM_EBADF;
     return file->drive->calls->read(file, to, size);
@@ -319,7 +319,7 @@ int64_t pvm_files_read(struct pvm_files *f, int64_t fd, uint8_t *to, size_t size
 /* Writes as many bytes as the file may grow by. */
 int64_t pvm_files_write(struct pvm_files *f, int64_t fd, penta_bytes bytes)
 {
-    struct pvm_file *file = file_of(f, fd);
+    struct pvm_file *file = descriptor_file(f, fd);
     struct pvm_file_stat status;
     if (!file || !(file->flags & PVM_FILE_WRITE)) return -PVM_EBADF;
     const struct pvm_drive_calls *calls = file->drive->calls;
@@ -339,7 +339,7 @@ int64_t pvm_files_write(struct pvm_files *f, int64_t fd, penta_bytes bytes)
 
 int64_t pvm_files_seek(struct pvm_files *f, int64_t fd, int64_t offset, uint64_t whence)
 {
-    struct pvm_file *file = file_of(f, fd);
+    struct pvm_file *file = descriptor_file(f, fd);
     if (!file) return fd >= 0 && fd < FIRST ? -PVM_ESPIPE : -PVM_EBADF;
     if (whence > 2) return -PVM_EINVAL;
     if (file->flags != PVM_FILE_FOLDER) return file->drive->calls->seek(file, offset, (int)whence);
@@ -349,7 +349,7 @@ int64_t pvm_files_seek(struct pvm_files *f, int64_t fd, int64_t offset, uint64_t
 
 int64_t pvm_files_truncate(struct pvm_files *f, int64_t fd, uint64_t size)
 {
-    struct pvm_file *file = file_of(f, fd);
+    struct pvm_file *file = descriptor_file(f, fd);
     struct pvm_file_stat status;
     if (!file) return -PVM_EBADF;
     if (!(file->flags & PVM_FILE_WRITE) || size > INT64_MAX) return -PVM_EINVAL;
@@ -362,14 +362,14 @@ int64_t pvm_files_truncate(struct pvm_files *f, int64_t fd, uint64_t size)
 
 int64_t pvm_files_sync(struct pvm_files *f, int64_t fd)
 {
-    struct pvm_file *file = file_of(f, fd);
+    struct pvm_file *file = descriptor_file(f, fd);
     if (!file) return fd >= 0 && fd < FIRST ? -PVM_EINVAL : -PVM_EBADF;
     return file->flags == PVM_FILE_FOLDER ? 0 : file->drive->calls->sync(file);
 }
 
 int64_t pvm_files_fstat(struct pvm_files *f, int64_t fd, struct pvm_file_stat *out)
 {
-    struct pvm_file *file = file_of(f, fd);
+    struct pvm_file *file = descriptor_file(f, fd);
     *out = (struct pvm_file_stat){.mode = PVM_MODE_PIPE | 0600};
     if (fd >= 0 && fd < FIRST) return 0;
     if (!file) return -PVM_EBADF;
@@ -392,7 +392,7 @@ int64_t pvm_files_stat(struct pvm_files *f, penta_bytes path, struct pvm_file_st
 
 int64_t pvm_files_entries(struct pvm_files *f, int64_t fd, uint8_t *to, size_t size)
 {
-    struct pvm_file *file = file_of(f, fd);
+    struct pvm_file *file = descriptor_file(f, fd);
     size_t used = 0;
     if (!file) return -PVM_EBADF;
     if (file->flags != PVM_FILE_FOLDER) return -PVM_ENOTDIR;

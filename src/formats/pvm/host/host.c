@@ -34,8 +34,8 @@ static void host_close(void *state)
 }
 
 /* Refuses the options that only another host understands. */
-static bool only_for(const char *host, const char *which, const char *const *keys,
-                     const penta_option *options, size_t count, penta_error *err)
+static bool options_only_for(const char *host, const char *which, const char *const *keys,
+                             const penta_option *options, size_t count, penta_error *err)
 {
     if (which && !strcmp(which, host)) return true;
     for (; *keys; keys++)
@@ -57,10 +57,10 @@ static bool options_fit(const char *which, const penta_option *options, size_t c
                                       "package",     "item",  "core",    "payload",
                                       "inner-trace", "chain", "gp",      NULL};
     bool is_jam = which && !strcmp(which, "jam");
-    return only_for("console", which, console, options, count, err) &&
-           only_for("revive", which, revive, options, count, err) &&
-           only_for("jam", which, jam, options, count, err) &&
-           (is_jam || only_for("revive", which, state, options, count, err));
+    return options_only_for("console", which, console, options, count, err) &&
+           options_only_for("revive", which, revive, options, count, err) &&
+           options_only_for("jam", which, jam, options, count, err) &&
+           (is_jam || options_only_for("revive", which, state, options, count, err));
 }
 
 static bool revive_save(void *state, struct writer *out, penta_error *err)

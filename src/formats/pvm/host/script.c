@@ -199,7 +199,7 @@ static bool script_fits(const struct line *l, penta_bytes name, const penta_stop
     return true;
 }
 
-static uint64_t value_of(const struct value *v, const penta_stop *stop)
+static uint64_t answer_value(const struct value *v, const penta_stop *stop)
 {
     return (v->argument ? stop->args[v->number] : v->number) + v->plus;
 }
@@ -217,14 +217,14 @@ static bool print_memory(penta_vm *vm, uint32_t address, uint64_t length, struct
 static bool script_act(const struct action *a, penta_vm *vm, const penta_stop *stop,
                        struct answer *out)
 {
-    uint64_t value = value_of(&a->value, stop);
+    uint64_t value = answer_value(&a->value, stop);
     switch (a->kind) {
     case RESULT:
         if (out->count == 6) return false;
         out->results[out->count++] = value;
         return true;
     case WRITE: answer_poke(out, (uint32_t)value, a->bytes); return true;
-    case PRINT: return print_memory(vm, (uint32_t)value, value_of(&a->length, stop), out);
+    case PRINT: return print_memory(vm, (uint32_t)value, answer_value(&a->length, stop), out);
     case END: out->end = CALL_ENDS; return true;
     }
     return false;

@@ -54,7 +54,7 @@ void penta_pvm_compiled_free(penta_pvm_compiled *compiled)
 
 /* Returns where the code of this instruction ends: where the code of the next one begins, or the
  * gas charge before it. */
-static uint32_t end_of(const struct pvm_native *n, uint32_t pc)
+static uint32_t instruction_end(const struct pvm_native *n, uint32_t pc)
 {
     for (uint32_t next = pc + 1; next <= n->size; next++)
         if (pvm_native_offset(n, next))
@@ -77,7 +77,7 @@ bool penta_pvm_compiled_at(const penta_pvm_compiled *compiled, uint32_t from,
     if (!at) return true;
     if (starts) at -= n->charge_size;
     out->offset = at;
-    out->native = (penta_bytes){n->code + at, end_of(n, pc) - at};
+    out->native = (penta_bytes){n->code + at, instruction_end(n, pc) - at};
     return true;
 }
 

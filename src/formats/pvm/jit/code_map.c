@@ -9,7 +9,7 @@ enum { LONGEST = PVM_SKIP_MAX + 1 };
 
 /* Tells whether the first place is at or before `first`, and no gap after it is longer than an
  * instruction may be. `bits` has the places in 64 bytes of code. */
-static bool all_near(uint64_t bits, uint64_t first)
+static bool places_all_near(uint64_t bits, uint64_t first)
 {
     uint64_t near = bits | bits << 1;
     near |= near << 2;
@@ -44,7 +44,7 @@ bool pvm_native_places(struct pvm_native *n, const struct pvm_code *code)
     uint64_t next = 0; /* the latest pc at which an instruction has to be */
     for (size_t i = 0; i < words; i++) {
         uint64_t bits = n->places[i], base = 64 * (uint64_t)i;
-        if (!all_near(bits, next - base))
+        if (!places_all_near(bits, next - base))
             next = fill_gaps(n, i, next);
         else
             next = base + 63 - (uint64_t)__builtin_clzll(bits) + LONGEST;
@@ -73,7 +73,7 @@ static uint32_t code_map_place(const struct pvm_native *n, uint32_t number)
 /* The functions below lead from native offsets to instructions. */
 
 /* Returns this instruction, or the last one before it that has code of its own. */
-static uint32_t with_code(const struct pvm_native *n, uint32_t number)
+static uint32_t instruction_with_code(const struct pvm_native *n, uint32_t number)
 {
     while (number && !n->offsets[number]) number--;
     return number;
@@ -85,12 +85,12 @@ static uint32_t instruction_at(const struct pvm_native *n, uint32_t at)
     uint32_t low = 0, high = n->count;
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
-        if (n->offsets[with_code(n, middle)] <= at)
+        if (n->offsets[instruction_with_code(n, middle)] <= at)
             low = middle;
         else
             high = middle;
     }
-    return with_code(n, low);
+    return instruction_with_code(n, low);
 }
 
 /* Returns the copied instruction to which native offset `at` belongs. Returns NULL unless

@@ -155,7 +155,7 @@ bool pvm_jit_copy_dispatch(struct jit *j, uint32_t pc)
 }
 
 /* Removes the code of the last block, which is from pc to end and whose code begins at `start`. */
-static void rewind_to(struct jit *j, uint32_t start, uint32_t pc, uint32_t end)
+static void code_rewind_to(struct jit *j, uint32_t start, uint32_t pc, uint32_t end)
 {
     struct pvm_native *n = j->n;
     for (uint32_t i = pvm_native_number(n, pc), last = pvm_native_number(n, end); i < last; i++)
@@ -197,10 +197,10 @@ void pvm_jit_loop(struct jit *j, uint32_t start, uint32_t pc, uint32_t end, uint
     if (count > LOOP_MAX) return;
     count_writes(j, pc, end, writes);
     j->writes = writes;
-    rewind_to(j, start, pc, end);
+    code_rewind_to(j, start, pc, end);
     pvm_jit_blocks(j, pc, true);
     if (compile_straddles(start, x64_here(&j->e))) {
-        rewind_to(j, start, pc, end);
+        code_rewind_to(j, start, pc, end);
         x64_nop(&j->e, -start % LINE);
         pvm_jit_blocks(j, pc, true);
     }
@@ -296,7 +296,7 @@ static void *compile_map(size_t bytes, int flags)
 
 /* Asks the kernel for huge pages, which it may refuse. Jumps are patched all over the code, so
  * with small pages most of the time of a large program would go into address translation. */
-static void want_huge(void *at, size_t bytes)
+static void pages_want_huge(void *at, size_t bytes)
 {
 #ifdef MADV_HUGEPAGE
     madvise(at, bytes, MADV_HUGEPAGE);
@@ -307,7 +307,7 @@ static void want_huge(void *at, size_t bytes)
 
 /* Maps pages that will surely be written, which the kernel may refuse. A few calls take half the
  * time of many page faults. */
-static void fault_in(struct jit *j, void *at, size_t bytes)
+static void pages_fault_in(struct jit *j, void *at, size_t bytes)
 {
 #ifdef MADV_POPULATE_WRITE
     enum { PIECE = 2 * HUGE_PAGE, PIECE_UNITS = 1 << 14 }; /* A piece takes about a millisecond. */
@@ -331,7 +331,7 @@ static void *map_code(size_t bytes, bool large)
     size_t before = -(uintptr_t)at % HUGE_PAGE;
     if (before) munmap(at, before);
     munmap(at + before + bytes, HUGE_PAGE - before);
-    want_huge(at + before, bytes);
+    pages_want_huge(at + before, bytes);
     return at + before;
 }
 
@@ -349,7 +349,7 @@ static bool reserve_code(struct jit *j)
     n->offsets_mapped = offsets < SMALL ? 0 : whole_pages(offsets);
     uint8_t *at = map_code(n->offsets_mapped + n->mapped, n->size >= LARGE);
     if (!at) return false;
-    fault_in(j, at, n->offsets_mapped + whole_pages(usual));
+    pages_fault_in(j, at, n->offsets_mapped + whole_pages(usual));
     n->code = at + n->offsets_mapped;
     n->offsets = n->offsets_mapped ? (uint32_t *)(void *)at : calloc(1, offsets);
     return n->offsets;
@@ -365,7 +365,7 @@ static bool compile_reserve(struct jit *j)
         n->table_bytes = whole_pages((2 * (size_t)j->p->table_count + 2) * sizeof *n->table);
         /* If there is no memory for the table, dynamic jumps leave compiled code. */
         n->table = compile_map(n->table_bytes, MAP_32BIT);
-        if (n->table) fault_in(j, n->table, n->table_bytes);
+        if (n->table) pages_fault_in(j, n->table, n->table_bytes);
     }
     return true;
 }

@@ -29,7 +29,7 @@ static void decoder_ask(struct jit_decoder *d, uint32_t pc)
 
 /* Returns the byte after the opcode in the longest form of the instruction. It has two
  * registers, or one register and the length of the first immediate, or only that length. */
-static uint8_t first_byte(const struct pvm_insn *in, unsigned length)
+static uint8_t operand_first_byte(const struct pvm_insn *in, unsigned length)
 {
     switch ((enum pvm_shape)pvm_ops[in->op].shape) {
     case PVM_IMM_IMM: return (uint8_t)length;
@@ -55,7 +55,7 @@ void pvm_jit_decode_any(struct jit_decoder *d, uint32_t pc, struct jit_insn *out
     enum pvm_shape shape = (enum pvm_shape)pvm_ops[in.op].shape;
     uint8_t *start = d->longest[d->copies++ % 2], *at = start + 1;
     memset(start, 0, sizeof d->longest[0]);
-    if (shape != PVM_IMM && shape != PVM_OFFSET) *at++ = first_byte(&in, IMM);
+    if (shape != PVM_IMM && shape != PVM_OFFSET) *at++ = operand_first_byte(&in, IMM);
     if (shape == PVM_REG_REG_REG) *at++ = in.d;
     if (shape == PVM_REG_REG_IMM_IMM) *at++ = IMM;
     if (shape == PVM_REG_IMM64) {

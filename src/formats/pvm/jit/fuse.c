@@ -18,7 +18,7 @@ static struct jit_insn fuse_after(struct jit *j, const struct jit_insn *in)
     return fuse_at(j, in->pc + in->length);
 }
 
-static struct jit_group group_of(unsigned count, unsigned length)
+static struct jit_group fuse_group(unsigned count, unsigned length)
 {
     return (struct jit_group){(uint8_t)count, (uint8_t)length};
 }
@@ -39,11 +39,11 @@ struct jit_group pvm_jit_fuse_add(struct jit *j, uint32_t pc)
 {
     struct jit_insn in = fuse_at(j, pc), load = fuse_after(j, &in);
     struct x64_mem m = emit_sum(reg_a(&in), (int)reg_b(&in), 0);
-    return address_load(j, &load, m, reg_d(&in)) ? group_of(2, in.length + load.length) : nothing;
+    return address_load(j, &load, m, reg_d(&in)) ? fuse_group(2, in.length + load.length) : nothing;
 }
 
 /* Writes x << 32 >> 32 as one move, which extends the low half of x. */
-static struct jit_group low_half(struct jit *j, const struct jit_insn *in)
+static struct jit_group shift_low_half(struct jit *j, const struct jit_insn *in)
 {
     struct jit_insn back = fuse_after(j, in);
     if (decode_imm(&back) != 32 || reg_b(&back) != reg_a(in) || reg_a(&back) != reg_a(in))
@@ -54,14 +54,14 @@ static struct jit_group low_half(struct jit *j, const struct jit_insn *in)
         x64_movsxd(&j->e, reg_a(in), reg_b(in));
     else
         return nothing;
-    return group_of(2, in->length + back.length);
+    return fuse_group(2, in->length + back.length);
 }
 
 /* Writes a shift to the left by 1 to 3 as the scale of an index in the addition after it. */
 struct jit_group pvm_jit_fuse_shift(struct jit *j, uint32_t pc)
 {
     struct jit_insn in = fuse_at(j, pc);
-    if (!j->narrow && decode_imm(&in) == 32) return low_half(j, &in);
+    if (!j->narrow && decode_imm(&in) == 32) return shift_low_half(j, &in);
     if (decode_imm(&in) < 1 || decode_imm(&in) > 3) return nothing;
     struct jit_insn add = fuse_after(j, &in);
     enum x64_reg d = reg_a(&in), a = reg_a(&add), b = reg_b(&add);
@@ -72,10 +72,11 @@ struct jit_group pvm_jit_fuse_shift(struct jit *j, uint32_t pc)
     m.scale = (uint8_t)decode_imm(&in);
     if (jit_is_load(jit_op_after(j, &add))) {
         struct jit_insn load = fuse_after(j, &add);
-        if (address_load(j, &load, m, d)) return group_of(3, in.length + add.length + load.length);
+        if (address_load(j, &load, m, d))
+            return fuse_group(3, in.length + add.length + load.length);
     }
     x64_lea(&j->e, j->word, d, m);
-    return group_of(2, in.length + add.length);
+    return fuse_group(2, in.length + add.length);
 }
 
 /* Rewrites `i32 d = d + step` in a loop with a constant step. The code adds in 64 bits and
@@ -99,5 +100,5 @@ struct jit_group pvm_jit_widen(struct jit *j, uint32_t pc)
     x64_movsxd(&j->e, RCX, d);
     x64_cmp(&j->e, X64, RCX, d);
     pvm_jit_repair(j, x64_jcc_later(&j->e, X64_NE), d);
-    return group_of(1, in.length);
+    return fuse_group(1, in.length);
 }

@@ -25,15 +25,15 @@ static const char kick_mark; /* The signal of a kick carries the address of kick
 #define SENT (UINT64_C(1) << 31)
 static uint64_t forks;
 
-static bool of_this_process(uint64_t kicks) { return kicks >> 32 == forks >> 32; }
+static bool kicks_of_this_process(uint64_t kicks) { return kicks >> 32 == forks >> 32; }
 static bool interrupt_held(uint64_t kicks)
 {
-    return of_this_process(kicks) && (uint32_t)kicks & ~SENT;
+    return kicks_of_this_process(kicks) && (uint32_t)kicks & ~SENT;
 }
 
 int pvm_thread_find(void) { return pvm_thread = (int)syscall(SYS_gettid); }
 
-static void after_fork(void)
+static void interrupt_after_fork(void)
 {
     pvm_thread = 0;
     forks += UINT64_C(1) << 32;
@@ -45,7 +45,7 @@ static void after_fork(void)
 bool pvm_interrupt_install(void)
 {
     fences = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0;
-    return !pthread_atfork(NULL, NULL, after_fork);
+    return !pthread_atfork(NULL, NULL, interrupt_after_fork);
 }
 
 bool pvm_interrupt_fences(void) { return fences; }
@@ -55,12 +55,12 @@ bool pvm_interrupt_fences(void) { return fences; }
 static void interrupt_hold(struct pvm_vm *vm)
 {
     uint64_t now = atomic_load_explicit(&vm->kicks, memory_order_relaxed), next;
-    do next = of_this_process(now) ? now + 1 : forks + 1;
+    do next = kicks_of_this_process(now) ? now + 1 : forks + 1;
     while (!atomic_compare_exchange_weak_explicit(&vm->kicks, &now, next, memory_order_seq_cst,
                                                   memory_order_relaxed));
 }
 
-static void let_go(struct pvm_vm *vm)
+static void thread_let_go(struct pvm_vm *vm)
 {
     atomic_fetch_sub_explicit(&vm->kicks, 1, memory_order_release);
 }
@@ -93,7 +93,7 @@ void pvm_kick(penta_vm *base)
         send_kick(thread);
         atomic_fetch_or_explicit(&vm->kicks, SENT, memory_order_relaxed);
     }
-    let_go(vm);
+    thread_let_go(vm);
     errno = error;
 }
 
@@ -101,7 +101,7 @@ void pvm_kick(penta_vm *base)
 
 /* Tells whether a signal does not say who sent it. The kernel delivers it so when too many
  * signals wait to be delivered. */
-static bool without_sender(const siginfo_t *info)
+static bool signal_without_sender(const siginfo_t *info)
 {
     return info->si_code == SI_USER && !info->si_pid && !info->si_uid;
 }
@@ -109,7 +109,7 @@ static bool without_sender(const siginfo_t *info)
 bool pvm_is_kick(const siginfo_t *info)
 {
     if (info->si_code == SI_QUEUE) return info->si_value.sival_ptr == &kick_mark;
-    return (pvm_running || settling) && without_sender(info);
+    return (pvm_running || settling) && signal_without_sender(info);
 }
 
 void pvm_kick_defer(void *context)
@@ -136,11 +136,11 @@ void pvm_kick_wait(struct pvm_vm *vm)
     int error = errno;
     bool was_deferred = deferred;
     settling = true;
-    if (was_deferred) let_go(vm);
+    if (was_deferred) thread_let_go(vm);
     deferred = false;
     while (now = atomic_load_explicit(&vm->kicks, memory_order_acquire), interrupt_held(now))
         sched_yield();
-    if (of_this_process(now))
+    if (kicks_of_this_process(now))
         atomic_fetch_and_explicit(&vm->kicks, ~SENT, memory_order_relaxed);
     else
         atomic_compare_exchange_strong(&vm->kicks, &now, forks);

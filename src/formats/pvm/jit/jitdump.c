@@ -130,7 +130,7 @@ static void jitdump_header(struct writer *out)
     writer_uint(out, 0, 8);
 }
 
-static bool write_all(int file, penta_bytes bytes)
+static bool dump_write_all(int file, penta_bytes bytes)
 {
     for (size_t done = 0; done < bytes.size;) {
         ssize_t some = write(file, bytes.data + done, bytes.size - done);
@@ -168,7 +168,7 @@ bool pvm_perf_dump(const struct pvm_native *n, const struct pvm_program *p, cons
         index = 0;
     }
     ok = ok && pvm_functions_each(n, p, jitdump_load, &d) && !d.out.failed &&
-         write_all(file, writer_view(&d.out));
+         dump_write_all(file, writer_view(&d.out));
     if (ok && first) {
         ok = jitdump_mark(file);
         memcpy(last, path, sizeof last);

@@ -143,8 +143,8 @@ static bool lockstep_small(const struct pvm_memory *m)
 }
 
 /* Runs the machine `other` up to where `vm` is, a whole block at once or by single steps. */
-static void catch_up(const struct pvm_vm *vm, struct pvm_vm *other, uint32_t rest, bool stopped,
-                     penta_stop *stop)
+static void twin_catch_up(const struct pvm_vm *vm, struct pvm_vm *other, uint32_t rest,
+                          bool stopped, penta_stop *stop)
 {
     if (!stopped && !vm->paid && !vm->by_step) {
         pvm_vm_run(&other->base, rest, stop);
@@ -157,7 +157,7 @@ static void catch_up(const struct pvm_vm *vm, struct pvm_vm *other, uint32_t res
     }
 }
 
-static bool one_block(struct pvm_vm *vm, struct pvm_twin *t, penta_stop *stop, bool *stopped)
+static bool lockstep_block(struct pvm_vm *vm, struct pvm_twin *t, penta_stop *stop, bool *stopped)
 {
     const struct pvm_cells *p = vm->cells;
     uint32_t at = pvm_cells_find(p, vm->state->pc), rest = at ? pvm_cells_rest(p, at) : 1;
@@ -170,7 +170,7 @@ static bool one_block(struct pvm_vm *vm, struct pvm_twin *t, penta_stop *stop, b
     pvm_jit_refund(vm);
     if (*stopped) pvm_vm_report(vm, stop);
     penta_stop other;
-    catch_up(vm, t->vm, rest, *stopped, &other);
+    twin_catch_up(vm, t->vm, rest, *stopped, &other);
     if (!lockstep_equal(t, vm)) return false;
     if (*stopped) return equal_stops(t, vm, stop, &other);
     uint32_t address;
@@ -201,7 +201,7 @@ static void both_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
                 stop->kind = PENTA_STOP_INTERRUPT;
                 stopped = true;
             } else {
-                agreed = one_block(vm, t, stop, &stopped);
+                agreed = lockstep_block(vm, t, stop, &stopped);
             }
         }
         if (!pvm_vm_continue(vm)) break;
@@ -229,7 +229,7 @@ bool pvm_both_difference(const penta_vm *base, struct pvm_difference *out)
     return true;
 }
 
-static void describe_before(const struct pvm_twin *t, const penta_visitor *v)
+static void lockstep_describe_before(const struct pvm_twin *t, const penta_visitor *v)
 {
     penta_node node = {.name = "before"}, registers = {.name = "registers"};
     if (!describe_enter(v, node)) return;
@@ -252,7 +252,7 @@ static void both_describe(const penta_vm *base, const penta_visitor *v)
         pvm_vm_describe(&vm->twin->vm->base, v);
         describe_leave(v, node);
     }
-    describe_before(vm->twin, v);
+    lockstep_describe_before(vm->twin, v);
 }
 
 static const char *both_detail(const penta_vm *vm, const penta_stop *stop)

@@ -13,7 +13,7 @@
 #include "pvm/jit/tools.h"
 
 /* Returns the native offset of the first block at or after pc. */
-static uint32_t start_of(const struct pvm_native *n, uint64_t pc)
+static uint32_t block_native_start(const struct pvm_native *n, uint64_t pc)
 {
     for (; pc <= n->size; pc++) {
         uint32_t at = pvm_native_offset(n, (uint32_t)pc);
@@ -35,7 +35,7 @@ bool pvm_functions_each(const struct pvm_native *n, const struct pvm_program *p,
     size_t count = 0;
     struct pvm_named_code *functions = pvm_functions(p, &count);
     if (!functions) return false;
-    uint32_t first = count ? start_of(n, functions[0].pc) : n->cold_start;
+    uint32_t first = count ? block_native_start(n, functions[0].pc) : n->cold_start;
     perf_map_other(1, n->body, "entry and exits", fn, user);
     perf_map_other(n->body, first, "code", fn, user);
     for (size_t i = 0; i < count; i++) {
@@ -44,8 +44,8 @@ bool pvm_functions_each(const struct pvm_native *n, const struct pvm_program *p,
                                  .space = functions[i].space,
                                  .name = functions[i].name,
                                  .range = functions[i].range};
-        f.from = start_of(n, f.pc);
-        f.to = i + 1 < count ? start_of(n, f.end) : n->cold_start;
+        f.from = block_native_start(n, f.pc);
+        f.to = i + 1 < count ? block_native_start(n, f.end) : n->cold_start;
         if (f.from < f.to) fn(user, &f);
     }
     perf_map_other(n->cold_start, n->used, "cold places", fn, user);

@@ -34,7 +34,7 @@ static bool gs_settable(void)
 /* Sets gs. It keeps the value of the last machine of this thread: nothing else uses gs, and
  * setting it takes as long as the rest of entering. Through the kernel, setting takes ten times
  * as long, but so does reading, so there gs is always set. */
-static void set_base(const uint8_t *base)
+static void gs_set_base(const uint8_t *base)
 {
     uint64_t now;
     if (__builtin_expect(pvm_gs_by_kernel, 0)) {
@@ -64,7 +64,7 @@ static enum pvm_native_exit pvm_run_enter(struct pvm_vm *vm, uint32_t offset)
         const void *data;
         enter_fn *code;
     } way = {n->code + n->enter};
-    set_base(vm->memory.base);
+    gs_set_base(vm->memory.base);
     way.code(n->code + offset);
     return (enum pvm_native_exit)vm->state->exit;
 }
@@ -108,7 +108,7 @@ static uint32_t pvm_run_entry(struct pvm_vm *vm)
     return pvm_bit(n->block_starts, pc) ? at - n->charge_size : 0;
 }
 
-static bool out_of_gas(penta_stop *stop)
+static bool stop_out_of_gas(penta_stop *stop)
 {
     stop->kind = PENTA_STOP_GAS;
     return false;
@@ -120,7 +120,7 @@ static bool pvm_run_step(struct pvm_vm *vm, penta_stop *stop)
     const struct pvm_native *n = vm->cells->native;
     uint32_t pc = vm->state->pc;
     if (!pvm_native_offset(n, pc) && !pvm_starts(&vm->cells->code, pc)) {
-        if (vm->by_step && !vm->state->gas) return out_of_gas(stop);
+        if (vm->by_step && !vm->state->gas) return stop_out_of_gas(stop);
         /* A place without an instruction costs as much as a trap. */
         if (vm->by_step) vm->state->gas--;
         vm->trap = PVM_TRAP_START;
@@ -131,7 +131,7 @@ static bool pvm_run_step(struct pvm_vm *vm, penta_stop *stop)
         if (vm->paid) pvm_vm_refund(vm, block_rest(n, pc), 0);
     } else if (!vm->paid && vm->metered) {
         uint32_t start, cost = block_cost(n, pc, &start);
-        if (vm->state->gas < cost) return out_of_gas(stop);
+        if (vm->state->gas < cost) return stop_out_of_gas(stop);
         vm->state->gas -= cost;
     }
     vm->paid = !vm->by_step;
@@ -149,7 +149,7 @@ static const struct pvm_cold *cold_at(const struct pvm_native *n, uint32_t at)
 
 /* Returns the cost of the block whose charge jumps to this cold place. The cost is stored just
  * before the jump. */
-static uint32_t cost_of(const struct pvm_native *n, const struct pvm_cold *cold)
+static uint32_t cold_block_cost(const struct pvm_native *n, const struct pvm_cold *cold)
 {
     uint32_t cost;
     memcpy(&cost, n->code + cold->site - 6, 4);
@@ -193,17 +193,17 @@ static bool run_slice(struct pvm_vm *vm, uint32_t offset, int64_t budget, penta_
     if (why != PVM_NATIVE_FAULT && why != PVM_NATIVE_KICK) at--;
     const struct pvm_cold *cold = why == PVM_NATIVE_STEP ? cold_at(n, at) : NULL;
     bool empty = cold && cold->kind == PVM_COLD_GAS;
-    uint32_t cost = empty ? cost_of(n, cold) : 0;
+    uint32_t cost = empty ? cold_block_cost(n, cold) : 0;
     if (vm->metered) s->gas -= slice - (s->left + cost);
     if (empty) { /* The machine is before a block that is not charged. */
         s->pc = cold->pc;
         vm->paid = false;
-        return !vm->metered || vm->by_step || s->gas >= cost || out_of_gas(stop);
+        return !vm->metered || vm->by_step || s->gas >= cost || stop_out_of_gas(stop);
     }
     if (n->async && s->gas < 0) {
         s->gas = 0;
         if (why != PVM_NATIVE_HOST) s->pc = pvm_native_pc(n, at);
-        return out_of_gas(stop);
+        return stop_out_of_gas(stop);
     }
     return pvm_run_left(vm, why, at, stop);
 }

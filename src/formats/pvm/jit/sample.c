@@ -10,7 +10,7 @@ enum { READ_MAX = 1 << 16 };
 
 /* Returns the offset of an address in compiled code, or UINT32_MAX when no instruction has this
  * address. */
-static uint32_t offset_of(const struct pvm_native *n, uint64_t address)
+static uint32_t address_code_offset(const struct pvm_native *n, uint64_t address)
 {
     uint64_t at = address - (uint64_t)(uintptr_t)n->code;
     uint64_t end = n->cold_start + (uint64_t)PVM_COLD_BYTES * n->cold_count;
@@ -19,11 +19,11 @@ static uint32_t offset_of(const struct pvm_native *n, uint64_t address)
 
 /* Returns the offset of the code that called a shared piece of code. Such pieces have up to two
  * words on the stack. */
-static uint32_t caller_of(const struct pvm_native *n, const struct native_state *at)
+static uint32_t sample_caller(const struct pvm_native *n, const struct native_state *at)
 {
     const uint64_t *stack = (const uint64_t *)(uintptr_t)at->regs[RSP];
     uint32_t found = UINT32_MAX;
-    for (int i = 0; i < 3 && found == UINT32_MAX; i++) found = offset_of(n, stack[i] - 1);
+    for (int i = 0; i < 3 && found == UINT32_MAX; i++) found = address_code_offset(n, stack[i] - 1);
     return found;
 }
 
@@ -34,9 +34,9 @@ static struct pvm_frame sample_innermost(const struct pvm_vm *vm, const struct n
     const struct pvm_native *n = vm->cells->native;
     uint64_t code = (uint64_t)(uintptr_t)n->code;
     struct pvm_frame f = {vm->state->pc, vm->state->regs[PVM_SP], vm->state->regs[PVM_RA]};
-    uint32_t offset = offset_of(n, at->pc);
+    uint32_t offset = address_code_offset(n, at->pc);
     bool shared = at->pc - code >= n->exits_end && at->pc - code < n->body;
-    if (offset == UINT32_MAX && shared) offset = caller_of(n, at);
+    if (offset == UINT32_MAX && shared) offset = sample_caller(n, at);
     if (offset == UINT32_MAX) return f;
     f = (struct pvm_frame){pvm_native_pc(n, offset), at->regs[host_reg(PVM_SP)],
                            at->regs[host_reg(PVM_RA)]};

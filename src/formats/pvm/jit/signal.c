@@ -38,10 +38,10 @@ static bool installed;
 
 /* Tells whether the signal was sent, by kill for example. Nobody can send a signal that the
  * processor reports. */
-static bool was_sent(const siginfo_t *info) { return info->si_code <= 0; }
+static bool signal_was_sent(const siginfo_t *info) { return info->si_code <= 0; }
 
 /* Blocks the signals that the kernel would have blocked for the old handler. */
-static void block_for(const struct sigaction *old, int sig, const ucontext_t *context)
+static void signals_block_for(const struct sigaction *old, int sig, const ucontext_t *context)
 {
     sigset_t outer, mask = old->sa_mask;
     sigemptyset(&outer);
@@ -53,14 +53,14 @@ static void block_for(const struct sigaction *old, int sig, const ucontext_t *co
 
 /* Lets this signal end the process. A signal that the processor reported comes again by itself,
  * except traps, because a trap is reported after its instruction. */
-static void end_by(int sig, siginfo_t *info)
+static void process_end_by(int sig, siginfo_t *info)
 {
     signal(sig, SIG_DFL);
-    if (!was_sent(info) && sig != SIGTRAP) return;
+    if (!signal_was_sent(info) && sig != SIGTRAP) return;
     if (syscall(SYS_rt_tgsigqueueinfo, getpid(), (int)syscall(SYS_gettid), sig, info)) raise(sig);
 }
 
-static void pass_on(int sig, siginfo_t *info, void *context)
+static void signal_pass_on(int sig, siginfo_t *info, void *context)
 {
     int i = sig == SIGSEGV ? 0 : sig == SIGBUS ? 1 : 2;
     const struct sigaction *old = &before[i];
@@ -68,13 +68,13 @@ static void pass_on(int sig, siginfo_t *info, void *context)
     if (called && old->sa_flags & (int)SA_RESETHAND) called = !atomic_exchange(&spent[i], true);
     if (called) {
         /* The mask lasts until our handler returns, which restores the old one. */
-        block_for(old, sig, context);
+        signals_block_for(old, sig, context);
         if (old->sa_flags & SA_SIGINFO)
             old->sa_sigaction(sig, info, context);
         else
             old->sa_handler(sig);
-    } else if (old->sa_handler != SIG_IGN || !was_sent(info)) {
-        end_by(sig, info);
+    } else if (old->sa_handler != SIG_IGN || !signal_was_sent(info)) {
+        process_end_by(sig, info);
     }
 }
 
@@ -82,13 +82,13 @@ static void pass_on(int sig, siginfo_t *info, void *context)
 
 /* Returns where the thread is in the code of the machine that it runs, or 0 when it is somewhere
  * else. */
-static uint32_t offset_of(const struct pvm_native *n, const greg_t *regs)
+static uint32_t thread_code_offset(const struct pvm_native *n, const greg_t *regs)
 {
     uintptr_t at = (uintptr_t)regs[REG_RIP], code = n ? (uintptr_t)n->code : 0;
     return n && at >= code && at - code < n->used ? (uint32_t)(at - code) : 0;
 }
 
-static void leave_by(const struct pvm_native *n, greg_t *regs, uint32_t exit)
+static void code_leave_by(const struct pvm_native *n, greg_t *regs, uint32_t exit)
 {
     regs[REG_RCX] = regs[REG_RIP];
     regs[REG_RIP] = (greg_t)(uintptr_t)(n->code + exit);
@@ -100,7 +100,7 @@ static void leave_by(const struct pvm_native *n, greg_t *regs, uint32_t exit)
  * of the code, the flag will be tested anyway. */
 static void signal_walk(const struct pvm_native *n, greg_t *regs)
 {
-    uint32_t at = offset_of(n, regs), pc;
+    uint32_t at = thread_code_offset(n, regs), pc;
     bool paid;
     stepping = false;
     regs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
@@ -108,7 +108,7 @@ static void signal_walk(const struct pvm_native *n, greg_t *regs)
         regs[REG_RIP] = (greg_t)(uintptr_t)(n->code + n->enter_check);
     } else if (at >= n->exits_end) {
         if (pvm_native_between(n, at, &pc, &paid)) {
-            leave_by(n, regs, n->leave_kick);
+            code_leave_by(n, regs, n->leave_kick);
         } else {
             stepping = true;
             regs[REG_EFL] |= TRAP_FLAG;
@@ -118,36 +118,37 @@ static void signal_walk(const struct pvm_native *n, greg_t *regs)
 
 /* Handles a SIGTRAP that was sent. Only one can be pending for a thread, so a SIGTRAP from
  * another sender may have displaced a kick. */
-static void on_sent_trap(siginfo_t *info, void *context)
+static void signal_on_sent_trap(siginfo_t *info, void *context)
 {
     greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
     struct pvm_vm *vm = pvm_running;
     bool ours = pvm_is_kick(info);
     if (vm && atomic_load_explicit(&vm->base.interrupt, memory_order_relaxed)) {
-        if (offset_of(vm->cells->native, regs))
+        if (thread_code_offset(vm->cells->native, regs))
             signal_walk(vm->cells->native, regs);
         else
             pvm_kick_defer(context);
     }
-    if (!ours) pass_on(SIGTRAP, info, context);
+    if (!ours) signal_pass_on(SIGTRAP, info, context);
 }
 
-static void on_signal(int sig, siginfo_t *info, void *context)
+static void signal_handle(int sig, siginfo_t *info, void *context)
 {
     greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
     const struct pvm_native *n = pvm_running ? pvm_running->cells->native : NULL;
-    uint32_t at = offset_of(n, regs);
-    if (sig == SIGTRAP && was_sent(info)) {
-        on_sent_trap(info, context);
+    uint32_t at = thread_code_offset(n, regs);
+    if (sig == SIGTRAP && signal_was_sent(info)) {
+        signal_on_sent_trap(info, context);
     } else if (sig == SIGTRAP && stepping && n && info->si_code != SI_KERNEL) {
         /* The code SI_KERNEL would mean that the processor met a breakpoint instruction. */
         signal_walk(n, regs);
-    } else if (sig != SIGTRAP && !was_sent(info) && n && at >= n->body && at < n->cold_start) {
+    } else if (sig != SIGTRAP && !signal_was_sent(info) && n && at >= n->body &&
+               at < n->cold_start) {
         stepping = false;
         regs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
-        leave_by(n, regs, n->leave_fault);
+        code_leave_by(n, regs, n->leave_fault);
     } else {
-        pass_on(sig, info, context);
+        signal_pass_on(sig, info, context);
     }
 }
 
@@ -165,7 +166,7 @@ static void drop_stack(void *low)
     if (!used || !sigaltstack(&none, NULL)) munmap(low, GUARD + STACK);
 }
 
-static bool make_stack(void)
+static bool alternate_stack_make(void)
 {
     stack_t now;
     if (sigaltstack(NULL, &now)) return false;
@@ -183,13 +184,13 @@ static bool make_stack(void)
 
 bool pvm_signal_thread(void)
 {
-    if (!ready) ready = make_stack();
+    if (!ready) ready = alternate_stack_make();
     return ready;
 }
 
 static void signal_install(void)
 {
-    struct sigaction action = {.sa_sigaction = on_signal,
+    struct sigaction action = {.sa_sigaction = signal_handle,
                                .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
     sigemptyset(&action.sa_mask);
     installed = !pthread_key_create(&stack_key, drop_stack) && pvm_interrupt_install();

@@ -7,7 +7,7 @@
 static const enum x64_reg saved[] = {RBX, RBP, R12, R13, R14, R15};
 enum { SAVED = sizeof saved / sizeof *saved };
 
-static struct x64_mem stack_at(int32_t disp)
+static struct x64_mem stack_operand(int32_t disp)
 {
     return (struct x64_mem){.base = RSP, .index = X64_NONE, .disp = disp};
 }
@@ -40,12 +40,12 @@ static void stubs_enter(struct jit *j, struct x64_label *early)
     x64_cmp_mem8_imm(e, (struct x64_mem){.base = RCX, .index = X64_NONE}, 0);
     x64_jcc(e, X64_NE, early);
     stubs_registers(j, true);
-    x64_mov_load(e, X64, RCX, stack_at(0));
+    x64_mov_load(e, X64, RCX, stack_operand(0));
     x64_jmp_reg(e, RCX);
     j->n->enter_end = x64_here(e);
 }
 
-static void exit_with(struct jit *j, enum pvm_native_exit why, struct x64_label *leave)
+static void stubs_exit_with(struct jit *j, enum pvm_native_exit why, struct x64_label *leave)
 {
     x64_mov_store_imm(&j->e, X32, FIELD(exit), (int32_t)why);
     x64_jmp(&j->e, leave);
@@ -56,21 +56,21 @@ static void stubs_exits(struct jit *j, struct x64_label *early)
     struct x64 *e = &j->e;
     struct x64_label leave = {0}, out = {0}, step = {0};
     x64_bind(e, early);
-    exit_with(j, PVM_NATIVE_EARLY, &out);
+    stubs_exit_with(j, PVM_NATIVE_EARLY, &out);
     x64_bind(e, &j->host);
-    exit_with(j, PVM_NATIVE_HOST, &leave);
+    stubs_exit_with(j, PVM_NATIVE_HOST, &leave);
     x64_bind(e, &j->poll);
     x64_pop(e, RCX);
-    exit_with(j, PVM_NATIVE_POLL, &leave);
+    stubs_exit_with(j, PVM_NATIVE_POLL, &leave);
     j->n->leave_fault = x64_here(e); /* Here rcx has the address of the fault. */
-    exit_with(j, PVM_NATIVE_FAULT, &leave);
+    stubs_exit_with(j, PVM_NATIVE_FAULT, &leave);
     j->n->leave_kick = x64_here(e);
-    exit_with(j, PVM_NATIVE_KICK, &leave);
+    stubs_exit_with(j, PVM_NATIVE_KICK, &leave);
     x64_bind(e, &j->dynamic); /* Here ecx has a dynamic address after the end of the table. */
     x64_cmp_imm(e, X32, RCX, (int32_t)PVM_RETURN_ADDRESS);
     x64_pop(e, RCX);
     x64_jcc(e, X64_NE, &step);
-    exit_with(j, PVM_NATIVE_HALT, &leave);
+    stubs_exit_with(j, PVM_NATIVE_HALT, &leave);
     x64_bind(e, &j->step);
     x64_pop(e, RCX);
     x64_bind(e, &step);

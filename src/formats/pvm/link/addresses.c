@@ -60,11 +60,11 @@ static bool reloc_counts(uint32_t type)
     return type != R_NONE && type != R_RELAX && type != R_ALIGN;
 }
 
-static bool is_add(const struct riscv_insn *in, unsigned bits)
+static bool insn_is_add(const struct riscv_insn *in, unsigned bits)
 {
     return in->op == (bits == 64 ? PVM_OP_add_64 : PVM_OP_add_32);
 }
-static bool is_add_imm(const struct riscv_insn *in, unsigned bits)
+static bool insn_is_add_imm(const struct riscv_insn *in, unsigned bits)
 {
     return in->kind == RISCV_IMM && in->op == (bits == 64 ? PVM_OP_add_imm_64 : PVM_OP_add_imm_32);
 }
@@ -136,8 +136,9 @@ static void step_read(const struct walk *w, uint64_t offset, struct step *s)
     s->relocated = r != NULL;
     step_registers(s);
     bool low = r && (r->type == R_PCREL_LO12_I || r->type == R_LO12_I);
-    if (is_add_imm(&s->in, bits) && (low || (!r && !s->in.imm))) s->from = register_bit(s->in.rs1);
-    if (s->in.kind == RISCV_REG && is_add(&s->in, bits) && !s->in.rs1)
+    if (insn_is_add_imm(&s->in, bits) && (low || (!r && !s->in.imm)))
+        s->from = register_bit(s->in.rs1);
+    if (s->in.kind == RISCV_REG && insn_is_add(&s->in, bits) && !s->in.rs1)
         s->from = register_bit(s->in.rs2);
     switch (s->in.kind) {
     case RISCV_TRAP:
@@ -276,7 +277,7 @@ static bool followed_add(struct walk *w, uint64_t offset, int64_t place, bool la
 }
 
 /* Tells whether a place of code is inside of a function, so that only a label can name it. */
-static bool is_label(struct walk *w, struct link_place to)
+static bool place_is_label(struct walk *w, struct link_place to)
 {
     if (to.section == LINK_NONE || w->l->sections[to.section].use != LINK_CODE) return false;
     const struct link_symbol *f = link_function_at(w->l, to.section, (uint64_t)to.offset);
@@ -294,14 +295,15 @@ static bool complete_uses(struct walk *w, uint64_t auipc, int64_t value)
         uint16_t used = s->reads & n->may;
         escapes = escapes || (s->leaves && n->may & ARGUMENTS);
         if (!used || s->from) continue;
-        bool sum = is_add_imm(&s->in, bits);
+        bool sum = insn_is_add_imm(&s->in, bits);
         bool completes = !s->relocated && (sum || s->in.kind == RISCV_JALR);
         struct link_place place = {w->section, value + s->in.imm};
         bool inside =
             place.offset >= 0 && (uint64_t)place.offset <= w->l->sections[w->section].data.size;
         if (!completes || !inside || used & ~n->must)
             return followed_fail(w, n->offset, lost_note(w), "an address without a relocation");
-        if (!followed_add(w, n->offset, place.offset, sum && is_label(w, place))) return false;
+        if (!followed_add(w, n->offset, place.offset, sum && place_is_label(w, place)))
+            return false;
     }
     /* An address is made where its low half is added. The auipc is listed, too, if its value
      * alone is the place of an instruction and leaves the function. */
@@ -408,7 +410,7 @@ static bool follow_half(struct walk *w, uint64_t at)
     const struct link_reloc *r = link_reloc_at(&w->l->sections[w->section], at, reloc_counts);
     if (r) {
         bool high = r->type == R_PCREL_HI20 || r->type == R_HI20;
-        if (!high || !link_target(w->l, w->section, r, &to) || !is_label(w, to)) return true;
+        if (!high || !link_target(w->l, w->section, r, &to) || !place_is_label(w, to)) return true;
         return walk_open(w) && followed_paths(w, at) && label_uses(w, to);
     }
     step_read(w, at, &s);
@@ -424,7 +426,7 @@ static bool follow_half(struct walk *w, uint64_t at)
     return true;
 }
 
-static int by_offset(const void *a, const void *b)
+static int followed_by_offset(const void *a, const void *b)
 {
     const struct followed_address *x = a, *y = b;
     return x->offset < y->offset ? -1 : x->offset > y->offset;
@@ -440,7 +442,7 @@ bool lower_follow(struct link *l, uint32_t section, struct followed *f)
         if ((word & 0x7f) == 0x17 || (word & 0x7f) == 0x37) ok = follow_half(&w, at) && ok;
         at += (word & 3) != 3 ? 2 : word == 0xb ? 4 + l->bits / 8 : 4;
     }
-    if (f->count) qsort(f->list, f->count, sizeof *f->list, by_offset);
+    if (f->count) qsort(f->list, f->count, sizeof *f->list, followed_by_offset);
     for (size_t i = 1; i < f->count; i++)
         if (f->list[i].offset == f->list[i - 1].offset && f->list[i].place != f->list[i - 1].place)
             ok = followed_fail(&w, f->list[i].offset, lost_note(&w),

@@ -137,7 +137,7 @@ static bool read_lines(struct dwarf_lines *d, Dwarf_Die *unit)
     return true;
 }
 
-static int by_address(const void *a, const void *b)
+static int rows_by_address(const void *a, const void *b)
 {
     const struct line_row *x = a, *y = b;
     if (x->address != y->address) return x->address < y->address ? -1 : 1;
@@ -156,7 +156,7 @@ static bool dwarf_attribute(Dwarf_Die *die, unsigned name, uint32_t *out)
 
 /* Returns the name of the attribute's file. The function of libdw takes file 0 to mean that
  * there is no file, but since DWARF 5 file 0 is the source file itself. */
-static const char *file_of(Dwarf_Die *die, Dwarf_Die *unit, unsigned name)
+static const char *attribute_file(Dwarf_Die *die, Dwarf_Die *unit, unsigned name)
 {
     Dwarf_Files *files;
     size_t count;
@@ -168,7 +168,7 @@ static const char *file_of(Dwarf_Die *die, Dwarf_Die *unit, unsigned name)
     return file ? file : "";
 }
 
-static const char *name_of(Dwarf_Die *die)
+static const char *die_name(Dwarf_Die *die)
 {
     Dwarf_Attribute attr;
     const char *name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_name, &attr));
@@ -177,11 +177,11 @@ static const char *name_of(Dwarf_Die *die)
 
 static bool add_scope(struct dwarf_lines *d, Dwarf_Die *die, Dwarf_Die *unit, uint32_t depth)
 {
-    struct scope s = {.parent = LINK_NONE, .depth = depth, .function = name_of(die)};
-    s.file = file_of(die, unit, DW_AT_decl_file);
+    struct scope s = {.parent = LINK_NONE, .depth = depth, .function = die_name(die)};
+    s.file = attribute_file(die, unit, DW_AT_decl_file);
     dwarf_attribute(die, DW_AT_decl_line, &s.line);
     if (dwarf_tag(die) == DW_TAG_inlined_subroutine) {
-        s.call_file = file_of(die, unit, DW_AT_call_file);
+        s.call_file = attribute_file(die, unit, DW_AT_call_file);
         dwarf_attribute(die, DW_AT_call_line, &s.call_line);
         dwarf_attribute(die, DW_AT_call_column, &s.call_column);
     }
@@ -210,7 +210,7 @@ static bool dwarf_walk(struct dwarf_lines *d, Dwarf_Die *parent, Dwarf_Die *unit
     return true;
 }
 
-static int by_range(const void *a, const void *b)
+static int scopes_by_range(const void *a, const void *b)
 {
     const struct scope *x = a, *y = b;
     if (x->low != y->low) return x->low < y->low ? -1 : 1;
@@ -223,7 +223,7 @@ static int by_range(const void *a, const void *b)
 static void dwarf_nest(struct dwarf_lines *d)
 {
     uint32_t open = LINK_NONE;
-    if (d->scope_count) qsort(d->scopes, d->scope_count, sizeof *d->scopes, by_range);
+    if (d->scope_count) qsort(d->scopes, d->scope_count, sizeof *d->scopes, scopes_by_range);
     for (uint32_t i = 0; i < d->scope_count; i++) {
         while (open != LINK_NONE && d->scopes[open].high <= d->scopes[i].low)
             open = d->scopes[open].parent;
@@ -240,11 +240,11 @@ static void read_units(struct dwarf_lines *d)
     while (!dwarf_get_units(d->dwarf, cu, &cu, NULL, &type, &unit, &sub))
         if (type == DW_UT_compile && (!read_lines(d, &unit) || !dwarf_walk(d, &unit, &unit, 0)))
             return;
-    if (d->row_count) qsort(d->rows, d->row_count, sizeof *d->rows, by_address);
+    if (d->row_count) qsort(d->rows, d->row_count, sizeof *d->rows, rows_by_address);
     dwarf_nest(d);
 }
 
-static const struct dwarf_lines *lines_of(struct link *l, uint32_t object)
+static const struct dwarf_lines *object_lines(struct link *l, uint32_t object)
 {
     struct link_object *o = &l->objects[object];
     if (o->lines_tried) return o->lines;
@@ -291,7 +291,7 @@ static uint32_t scope_at(const struct dwarf_lines *d, uint64_t address)
 unsigned link_source_at(struct link *l, uint32_t object, uint64_t address,
                         struct source_place places[LINK_FRAMES])
 {
-    const struct dwarf_lines *d = lines_of(l, object);
+    const struct dwarf_lines *d = object_lines(l, object);
     const struct line_row *row = d ? row_at(d, address) : NULL;
     if (!d || (!row && !d->scope_count)) return 0;
     struct source_place inner[DEPTH_MAX + 1];

@@ -19,14 +19,15 @@ struct elf_reader {
     size_t data_left;
 };
 
-static bool bad_because(struct elf_reader *r, uint64_t offset, const char *what, const char *note)
+static bool elf_bad_because(struct elf_reader *r, uint64_t offset, const char *what,
+                            const char *note)
 {
     link_report_object(r->l, PVM_LINK_BAD_ELF, r->object_index, offset, note, "%s", what);
     return false;
 }
 static bool elf_bad(struct elf_reader *r, uint64_t offset, const char *what)
 {
-    return bad_because(r, offset, what, NULL);
+    return elf_bad_because(r, offset, what, NULL);
 }
 
 static const char *machine_name(unsigned machine)
@@ -200,7 +201,7 @@ static bool read_symbols(struct elf_reader *r, size_t table)
     return true;
 }
 
-static int by_offset(const void *a, const void *b)
+static int relocs_by_offset(const void *a, const void *b)
 {
     const struct link_reloc *x = a, *y = b;
     if (x->offset != y->offset) return x->offset < y->offset ? -1 : 1;
@@ -229,12 +230,12 @@ static bool read_relocs(struct elf_reader *r, Elf_Scn *scn, const GElf_Shdr *h)
                                    .addend = rela.r_addend};
         if (!r->object->relocatable) out->offset -= s->address;
         if (out->symbol >= r->object->symbol_count || out->offset > s->size)
-            return bad_because(r, h->sh_offset + i * entry,
-                               "a relocation lies outside of what it is about",
-                               r->object->relocatable ? NULL : LINK_RELOCS_NOTE);
+            return elf_bad_because(r, h->sh_offset + i * entry,
+                                   "a relocation lies outside of what it is about",
+                                   r->object->relocatable ? NULL : LINK_RELOCS_NOTE);
         ordered = ordered && (!i || relocs[i - 1].offset <= out->offset);
     }
-    if (!ordered) qsort(relocs, count, sizeof *relocs, by_offset);
+    if (!ordered) qsort(relocs, count, sizeof *relocs, relocs_by_offset);
     s->relocs = relocs;
     s->reloc_count = count;
     return true;
@@ -343,7 +344,8 @@ bool link_read_elf(struct link *l, const char *name, penta_bytes file, bool lazy
     o->elf = r.elf;
     if (!r.elf) return elf_bad(&r, 0, "this is not an ELF file");
     if (file.size >= 4 && !memcmp(file.data, "BC\xc0\xde", 4))
-        return bad_because(&r, 0, "this is LLVM bitcode, not an ELF file", "compile without -flto");
+        return elf_bad_because(&r, 0, "this is LLVM bitcode, not an ELF file",
+                               "compile without -flto");
     if (!read_header(&r) || !read_sections(&r) || !read_tables(&r)) return false;
     give_addresses(&r);
     return true;

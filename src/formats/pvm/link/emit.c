@@ -47,8 +47,8 @@ static bool add_item(struct link *l, struct link_item item)
     return true;
 }
 
-static struct link_item item_of(const struct link *l, const struct link_block *b,
-                                const struct link_insn *in)
+static struct link_item insn_item(const struct link *l, const struct link_block *b,
+                                  const struct link_insn *in)
 {
     struct link_item item = {.in = {.op = in->op,
                                     .a = in->a,
@@ -91,7 +91,7 @@ static bool write_block(struct link *l, uint32_t index, uint32_t after, const ui
     const struct link_insn *last = link_last(b);
     uint32_t next = link_through(l, b->next);
     for (uint32_t i = 0; i < b->count; i++) {
-        struct link_item item = item_of(l, b, &b->insns[i]);
+        struct link_item item = insn_item(l, b, &b->insns[i]);
         /* Here a branch would skip a jump. The opposite branch needs no jump. */
         if (&b->insns[i] == last && link_is_branch(last->op) && item.target == after &&
             next != after) {

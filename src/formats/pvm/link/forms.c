@@ -49,7 +49,7 @@ enum {
 };
 
 /* Returns the set with the register that the instruction has in a place (vm/ops.h). */
-static uint16_t in_place(const struct link_insn *in, unsigned place)
+static uint16_t register_in_place(const struct link_insn *in, unsigned place)
 {
     const uint8_t two[] = {in->d, in->a, 0}, others[] = {in->a, in->b, in->d};
     return link_bit(pvm_ops[in->op].shape == PVM_REG_REG ? two[place] : others[place]);
@@ -61,8 +61,8 @@ uint16_t link_reads(const struct link_insn *in)
     unsigned reads = 0;
     if (uses->kind == PVM_DO_MEMSET) return MEMSET_READS;
     if (uses->kind == PVM_DO_ECALLI) return LINK_ALL_REGS;
-    if (uses->reads & PVM_READS_0) reads |= in_place(in, 0);
-    if (uses->reads & PVM_READS_1) reads |= in_place(in, 1);
+    if (uses->reads & PVM_READS_0) reads |= register_in_place(in, 0);
+    if (uses->reads & PVM_READS_1) reads |= register_in_place(in, 1);
     if (uses->kind == PVM_DO_CMOV3 || uses->kind == PVM_DO_CMOVI) reads |= link_writes(in);
     return (uint16_t)reads;
 }
@@ -72,7 +72,7 @@ uint16_t link_writes(const struct link_insn *in)
     const struct pvm_uses *uses = &pvm_uses[in->op];
     if (uses->kind == PVM_DO_MEMSET) return MEMSET_WRITES;
     if (uses->kind == PVM_DO_ECALLI) return ARGUMENTS;
-    return uses->writes ? in_place(in, uses->writes - 1u) : 0;
+    return uses->writes ? register_in_place(in, uses->writes - 1u) : 0;
 }
 
 bool link_compute(uint8_t op, uint64_t a, uint64_t b, uint64_t x, bool word32, uint64_t *out)

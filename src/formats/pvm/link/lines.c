@@ -57,7 +57,7 @@ static void op_number(struct line_writer *w, enum line_op code, uint32_t value)
     lines_number(w->lines, value);
 }
 
-static size_t hash_of(penta_bytes text)
+static size_t string_hash(penta_bytes text)
 {
     uint64_t h = UINT64_C(14695981039346656037);
     for (size_t i = 0; i < text.size; i++) h = (h ^ text.data[i]) * UINT64_C(1099511628211);
@@ -77,7 +77,7 @@ static bool grow_strings(struct line_writer *w)
     if (!strings) return error_at(&w->l->err, BASE_MEMORY, 0, "no memory for debug strings");
     for (size_t i = 0; i < w->slots; i++) {
         if (!w->strings[i]) continue;
-        size_t at = hash_of(string_at(w, w->strings[i] - 1)) & (slots - 1);
+        size_t at = string_hash(string_at(w, w->strings[i] - 1)) & (slots - 1);
         while (strings[at]) at = (at + 1) & (slots - 1);
         strings[at] = w->strings[i];
     }
@@ -94,7 +94,7 @@ static uint32_t lines_string(struct line_writer *w, const char *text)
     struct writer *out = &w->l->debug_strings;
     penta_bytes bytes = bytes_of(text ? text : "");
     if (!bytes.size || (w->used * 2 >= w->slots && !grow_strings(w))) return 0;
-    size_t at = hash_of(bytes) & (w->slots - 1);
+    size_t at = string_hash(bytes) & (w->slots - 1);
     for (; w->strings[at]; at = (at + 1) & (w->slots - 1)) {
         penta_bytes known = string_at(w, w->strings[at] - 1);
         if (known.size == bytes.size && !memcmp(known.data, bytes.data, bytes.size))
@@ -111,7 +111,7 @@ static uint32_t lines_string(struct line_writer *w, const char *text)
     return offset;
 }
 
-static void stack_at(struct line_writer *w, const struct link_item *item, struct stack *out)
+static void frames_at(struct line_writer *w, const struct link_item *item, struct stack *out)
 {
     struct source_place places[LINK_FRAMES];
     struct link *l = w->l;
@@ -225,7 +225,7 @@ static void add_region(struct line_writer *w, uint32_t pc, const struct stack *s
 }
 
 /* Tells whether any object has debug information. Without it the program gets no debug sections. */
-static bool has_debug(const struct link *l)
+static bool link_has_debug(const struct link *l)
 {
     for (size_t i = 0; i < l->section_count; i++)
         if (l->sections[i].use == LINK_DEBUG && l->sections[i].size) return true;
@@ -237,12 +237,12 @@ bool link_write_lines(struct link *l)
     struct line_writer w = {.l = l, .lines = &l->debug_lines};
     struct stack last = {.depth = 0};
     uint32_t end = 0;
-    if (!has_debug(l)) return true;
+    if (!link_has_debug(l)) return true;
     for (size_t i = 0; i < l->item_count; i++) {
         const struct link_item *item = &l->items[i], *before = item - 1;
         struct stack stack = last;
         bool same = i && before->section == item->section && before->offset == item->offset;
-        if (!same) stack_at(&w, item, &stack);
+        if (!same) frames_at(&w, item, &stack);
         uint32_t pc = item->in.pc;
         bool outer = last.depth && stack.depth && same_frame(&last.frames[0], &stack.frames[0]);
         if (w.open && !outer) finish_program(&w, pc);

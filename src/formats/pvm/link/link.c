@@ -68,7 +68,7 @@ const char *link_where(struct link *l, uint32_t section, uint64_t offset, char *
 
 /* The functions below read the options. */
 
-static bool bad_option(struct link *l, const char *key, const char *value, const char *note)
+static bool option_bad(struct link *l, const char *key, const char *value, const char *note)
 {
     link_report(l, BASE_OPTION_VALUE, LINK_NONE, 0, note, "%s: '%.60s'", key, value);
     return false;
@@ -78,9 +78,9 @@ static bool read_metadata(struct link *l, const char *text)
 {
     size_t size = 0;
     if (!text) return true;
-    if (!l->to_jam) return bad_option(l, "metadata", text, "only standard programs of jam have it");
+    if (!l->to_jam) return option_bad(l, "metadata", text, "only standard programs of jam have it");
     uint8_t *bytes = hex_parse((penta_bytes){(const uint8_t *)text, strlen(text)}, &size, &l->err);
-    if (!bytes) return bad_option(l, "metadata", text, "bytes in hex");
+    if (!bytes) return option_bad(l, "metadata", text, "bytes in hex");
     l->metadata = (penta_bytes){arena_copy(&l->arena, (penta_bytes){bytes, size}, &l->err), size};
     free(bytes);
     return l->metadata.data != NULL;
@@ -102,17 +102,17 @@ static bool read_options(struct link *l, const penta_option *options, size_t cou
     l->strip = option_text(options, count, "strip") != NULL;
     l->dispatch = option_text(options, count, "dispatch");
     if (to && strcmp(to, "polkavm") && strcmp(to, "jam"))
-        return bad_option(l, "to", to, "polkavm or jam");
+        return option_bad(l, "to", to, "polkavm or jam");
     l->to_jam = to && !strcmp(to, "jam");
     if (level && (level[0] < '0' || level[0] > '2' || level[1]))
-        return bad_option(l, "optimize", level, "0, 1 or 2");
+        return option_bad(l, "optimize", level, "0, 1 or 2");
     l->level = level ? (unsigned)(level[0] - '0') : 2;
     return read_metadata(l, option_text(options, count, "metadata"));
 }
 
 /* The functions below read the input files. */
 
-static bool read_member(void *user, const char *archive, penta_bytes name, penta_bytes bytes)
+static bool link_read_member(void *user, const char *archive, penta_bytes name, penta_bytes bytes)
 {
     struct link *l = user;
     char *text = arena_alloc(&l->arena, strlen(archive) + name.size + 3, 1, &l->err);
@@ -128,7 +128,7 @@ static bool read_objects(struct link *l, const penta_object *objects, size_t cou
         penta_error err = {0};
         if (!archive_probe(objects[i].bytes)) {
             ok &= link_read_elf(l, objects[i].name, objects[i].bytes, objects[i].member);
-        } else if (!archive_each(objects[i].bytes, objects[i].name, read_member, l, &err)) {
+        } else if (!archive_each(objects[i].bytes, objects[i].name, link_read_member, l, &err)) {
             ok = false;
             *l->where = objects[i].name;
             if (err.code) findings_pass(l->findings, &err);
@@ -181,13 +181,13 @@ static bool sequence_blocks(struct link *l)
     return l->sequence != NULL;
 }
 
-static int by_pc(const void *a, const void *b)
+static int exports_by_pc(const void *a, const void *b)
 {
     const struct pvm_export *x = a, *y = b;
     return x->pc < y->pc ? -1 : x->pc > y->pc;
 }
 
-static bool name_things(struct link *l, struct pvm_program *p)
+static bool exports_and_imports_name(struct link *l, struct pvm_program *p)
 {
     uint32_t imports = 0;
     for (size_t i = 0; i < l->import_count; i++)
@@ -201,7 +201,7 @@ static bool name_things(struct link *l, struct pvm_program *p)
     p->export_count = l->export_count;
     for (size_t i = 0; i < l->export_count; i++)
         p->exports[i] = (struct pvm_export){l->exports[i].name, l->blocks[l->exports[i].block].pc};
-    qsort(p->exports, p->export_count, sizeof *p->exports, by_pc);
+    qsort(p->exports, p->export_count, sizeof *p->exports, exports_by_pc);
     return true;
 }
 
@@ -209,7 +209,7 @@ static uint32_t link_pages(uint64_t bytes) { return (uint32_t)((bytes + PVM_PAGE
 
 /* Makes a standard program. Its fields are shorter, and its read-only memory has no zeros after
  * the data. */
-static bool make_jam(struct link *l, struct pvm_program *p)
+static bool program_make_jam(struct link *l, struct pvm_program *p)
 {
     p->dialect = PVM_JAM;
     p->spi = true;
@@ -246,7 +246,8 @@ static bool write_program(struct link *l, struct writer *out)
                                .table = writer_view(&l->table),
                                .table_count = l->table_count,
                                .table_entry = l->table_entry};
-    return name_things(l, &p) && (!l->to_jam || make_jam(l, &p)) && pvm_write(&p, out, &l->err);
+    return exports_and_imports_name(l, &p) && (!l->to_jam || program_make_jam(l, &p)) &&
+           pvm_write(&p, out, &l->err);
 }
 
 static void write_map(const struct link *l, struct writer *map)
@@ -373,7 +374,7 @@ struct link_user {
     const char *where;
 };
 
-static void pass_on(void *user, const penta_error *finding)
+static void finding_pass_on(void *user, const penta_error *finding)
 {
     struct link_user *u = user;
     if (u->report) u->report(u->user, u->where, finding);
@@ -387,7 +388,7 @@ bool penta_pvm_link(const penta_object *objects, size_t count, const penta_optio
     penta_error err = {0};
     size_t before = out->size;
     struct link_user u = {report_fn, user, NULL};
-    struct findings f = {.rules = pvm_rules, .report = pass_on, .user = &u};
+    struct findings f = {.rules = pvm_rules, .report = finding_pass_on, .user = &u};
     bool ok =
         pvm_link(objects, count, options, option_count, &program, map ? &list : NULL, &u.where, &f);
     ok = writer_give(&program, ok, out, &err);

@@ -70,12 +70,12 @@ static void map_regs(struct lowering *w)
     w->rs2 = has_rs2 ? lower_map_reg(w, w->in.rs2) : ZERO;
 }
 
-static bool is_code_reloc(uint32_t type)
+static bool reloc_is_code(uint32_t type)
 {
     return type != R_NONE && type != R_RELAX && type != R_ALIGN;
 }
 
-static bool is_code(const struct lowering *w, struct link_place place)
+static bool place_is_code(const struct lowering *w, struct link_place place)
 {
     return place.section != LINK_NONE && w->l->sections[place.section].use == LINK_CODE;
 }
@@ -92,7 +92,7 @@ static struct link_insn address_insn(struct lowering *w, struct link_place place
         in.imm1 = part == REF_DATA_HIGH  ? (int32_t)high
                   : part == REF_DATA_LOW ? (int32_t)((uint32_t)place.offset - high)
                                          : (int32_t)place.offset;
-    } else if (is_code(w, place)) {
+    } else if (place_is_code(w, place)) {
         /* An address of code has no halves: the instruction with the low half gets all of it,
          * the other one gets 0. */
         in.ref = part == REF_DATA_HIGH ? REF_NONE : REF_CODE;
@@ -128,7 +128,7 @@ static bool pcrel_target(struct lowering *w, const struct link_reloc *low, struc
     at.offset -= low->addend;
     const struct link_reloc *high = NULL;
     if (at.section != LINK_NONE)
-        high = link_reloc_at(&w->l->sections[at.section], (uint64_t)at.offset, is_code_reloc);
+        high = link_reloc_at(&w->l->sections[at.section], (uint64_t)at.offset, reloc_is_code);
     if (!high || (high->type != R_PCREL_HI20 && high->type != R_GOT_HI20)) {
         lower_fail(w, PVM_LINK_RELOCATION, NULL,
                    "the low half of an address without its high half");
@@ -166,7 +166,7 @@ static void lower_low(struct lowering *w, struct link_place place)
     }
     struct link_insn in = address_insn(w, place, REF_DATA_LOW);
     if (w->failed) return;
-    if (is_code(w, place) && w->in.kind != RISCV_IMM) {
+    if (place_is_code(w, place) && w->in.kind != RISCV_IMM) {
         lower_fail(w, PVM_LINK_RELOCATION, "code cannot be read as data", "an access to code");
         return;
     }
@@ -198,7 +198,7 @@ static struct link_place lower_relative(const struct lowering *w)
 
 static void put_control(struct lowering *w, struct link_insn in, struct link_place to)
 {
-    if (!is_code(w, to)) {
+    if (!place_is_code(w, to)) {
         /* The target is a weak function that is not defined. */
         if (to.section == LINK_NONE && !to.offset) {
             lower_put(w, (struct link_insn){.op = PVM_OP_trap});
@@ -378,7 +378,7 @@ static unsigned lower_relocated(struct lowering *w, const struct link_reloc *r)
 static unsigned lower_insn(struct lowering *w)
 {
     const struct link_reloc *r =
-        link_reloc_at(&w->l->sections[w->section], w->offset, is_code_reloc);
+        link_reloc_at(&w->l->sections[w->section], w->offset, reloc_is_code);
     map_regs(w);
     if (w->failed) return w->in.size;
     if (r && w->in.kind != RISCV_NO) return lower_relocated(w, r);

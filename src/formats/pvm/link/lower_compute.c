@@ -58,7 +58,7 @@ static uint8_t lower_compute_borrow(struct lowering *w, uint16_t *used, unsigned
     return reg;
 }
 
-static void give_back(struct lowering *w, uint8_t reg, unsigned slot)
+static void register_give_back(struct lowering *w, uint8_t reg, unsigned slot)
 {
     lower_compute_spill(w, lower_word_op(w, PVM_OP_load_u64, PVM_OP_load_i32), reg, slot);
 }
@@ -81,7 +81,7 @@ static void put_with_zero_register(struct lowering *w)
     lower_put_imm(w, zero, 0);
     lower_compute_put3(w, w->in.op, w->rd, w->rs1 == ZERO ? zero : w->rs1,
                        w->rs2 == ZERO ? zero : w->rs2);
-    give_back(w, zero, 0);
+    register_give_back(w, zero, 0);
 }
 
 void lower_reg(struct lowering *w)
@@ -159,8 +159,8 @@ void lower_orc_b(struct lowering *w)
         }
         lower_compute_put3(w, PVM_OP_cmov_if_not_zero, w->rd, t, c);
     }
-    give_back(w, c, 1);
-    give_back(w, t, 0);
+    register_give_back(w, c, 1);
+    register_give_back(w, t, 0);
 }
 
 static void put_cmov(struct lowering *w, uint8_t op, uint8_t d, uint8_t value, uint8_t condition)
@@ -228,7 +228,7 @@ void lower_ccmov(struct lowering *w)
         put_move(w, t, w->rs1);
         put_cmov(w, PVM_OP_cmov_if_zero, t, rs3, w->rs2);
         put_move(w, w->rd, t);
-        give_back(w, t, 0);
+        register_give_back(w, t, 0);
     }
 }
 
@@ -296,8 +296,8 @@ void lower_amo(struct lowering *w)
     }
     put_store(w, store, new, w->rs1, 0);
     if (w->rd != ZERO) put_move(w, w->rd, old);
-    give_back(w, new, 1);
-    give_back(w, old, 0);
+    register_give_back(w, new, 1);
+    register_give_back(w, old, 0);
 }
 
 void lower_own(struct lowering *w)
@@ -319,7 +319,7 @@ void lower_own(struct lowering *w)
         uint8_t t = lower_compute_borrow(w, &used, 0);
         put_move(w, t, w->rs1);
         lower_put(w, (struct link_insn){.op = PVM_OP_sbrk, .d = w->rd == ZERO ? t : w->rd, .a = t});
-        give_back(w, t, 0);
+        register_give_back(w, t, 0);
     } else {
         lower_put(w, (struct link_insn){.op = PVM_OP_sbrk, .d = w->rd, .a = w->rs1});
     }

@@ -44,7 +44,7 @@ struct record {
     uint32_t index;
 };
 
-static bool bad_record(struct link *l, uint32_t section, uint64_t offset, const char *what)
+static bool record_bad(struct link *l, uint32_t section, uint64_t offset, const char *what)
 {
     link_report(l, PVM_LINK_METADATA, section, offset, NULL, "metadata in section %.40s: %s",
                 l->sections[section].name, what);
@@ -58,23 +58,23 @@ static bool read_record(struct link *l, struct link_place at, struct record *out
     uint64_t offset = (uint64_t)at.offset;
     penta_bytes in = bytes_slice(s->data, (size_t)offset, s->data.size);
     struct link_place name;
-    if (at.offset < 0 || in.size < 11 + word) return bad_record(l, at.section, offset, "cut short");
+    if (at.offset < 0 || in.size < 11 + word) return record_bad(l, at.section, offset, "cut short");
     unsigned version = in.data[0];
     if (version != 1 && version != 2)
-        return bad_record(l, at.section, offset, "a version other than 1 and 2");
-    if (bytes_get32(in.data + 1)) return bad_record(l, at.section, offset, "unknown flags");
-    if (version == 2 && in.size < 16 + word) return bad_record(l, at.section, offset, "cut short");
+        return record_bad(l, at.section, offset, "a version other than 1 and 2");
+    if (bytes_get32(in.data + 1)) return record_bad(l, at.section, offset, "unknown flags");
+    if (version == 2 && in.size < 16 + word) return record_bad(l, at.section, offset, "cut short");
     uint32_t length = bytes_get32(in.data + 5);
     if (!metadata_pointer(l, at.section, offset + 9, "the name", &name)) return false;
     const struct link_section *text = &l->sections[name.section];
     if (name.offset < 0 || (uint64_t)name.offset > text->data.size ||
         length > text->data.size - (uint64_t)name.offset || length > NAME_MAX_BYTES)
-        return bad_record(l, at.section, offset, "a name outside of its section");
+        return record_bad(l, at.section, offset, "a name outside of its section");
     *out = (struct record){.name = bytes_slice(text->data, (size_t)name.offset, length),
                            .inputs = in.data[9 + word],
                            .outputs = in.data[10 + word]};
     if (out->inputs > INPUTS_MAX || out->outputs > OUTPUTS_MAX)
-        return bad_record(l, at.section, offset, "more than 9 inputs or 2 outputs");
+        return record_bad(l, at.section, offset, "more than 9 inputs or 2 outputs");
     if (version == 2) {
         out->has_index = in.data[11 + word];
         out->index = bytes_get32(in.data + 12 + word);
@@ -88,13 +88,13 @@ static bool add_export(struct link *l, uint32_t section, uint64_t offset)
     struct link_place record, function;
     struct record r;
     if (l->sections[section].data.data[offset] != 1)
-        return bad_record(l, section, offset, "an export of a version other than 1");
+        return record_bad(l, section, offset, "an export of a version other than 1");
     if (!metadata_pointer(l, section, offset + 1, "an export", &record) ||
         !metadata_pointer(l, section, offset + 1 + word, "an export", &function) ||
         !read_record(l, record, &r))
         return false;
     if (l->sections[function.section].use != LINK_CODE)
-        return bad_record(l, section, offset, "an export that is not code");
+        return record_bad(l, section, offset, "an export that is not code");
     for (size_t i = 0; i < l->export_count; i++) {
         struct link_export *e = &l->exports[i];
         if (e->name.size != r.name.size || memcmp(e->name.data, r.name.data, r.name.size)) continue;
@@ -121,7 +121,7 @@ bool link_read_exports(struct link *l)
         if (s->use != LINK_NOTE || strcmp(s->name, ".polkavm_exports")) continue;
         for (uint64_t at = 0; ok && at < s->data.size; at += size)
             ok = s->data.size - at >= size ? add_export(l, i, at)
-                                           : bad_record(l, i, at, "an export that is cut short");
+                                           : record_bad(l, i, at, "an export that is cut short");
     }
     if (ok && !l->export_count) {
         link_report(l, PVM_LINK_NO_EXPORTS, LINK_NONE, 0,
@@ -166,7 +166,7 @@ uint32_t link_import_at(struct link *l, struct link_place at, uint32_t section, 
         return LINK_NONE;
     }
     if (l->import_count >= PVM_IMPORTS_MAX) {
-        bad_record(l, at.section, (uint64_t)at.offset, "more than 1024 imports");
+        record_bad(l, at.section, (uint64_t)at.offset, "more than 1024 imports");
         return LINK_NONE;
     }
     if (!ARRAY_GROW(l->imports, l->import_capacity, l->import_count, &l->err)) return LINK_NONE;
@@ -205,12 +205,12 @@ bool link_number_imports(struct link *l)
             if (k == i || !other->used) continue;
             before += name_order(other, m) < 0;
             if (some && all && other->index == m->index)
-                return bad_record(l, m->section, 0, "two imports with the same number");
+                return record_bad(l, m->section, 0, "two imports with the same number");
         }
-        if (some && !all) return bad_record(l, m->section, 0, "imports with and without numbers");
+        if (some && !all) return record_bad(l, m->section, 0, "imports with and without numbers");
         if (!some) m->index = before;
         if (m->index >= PVM_IMPORTS_MAX)
-            return bad_record(l, m->section, 0, "an import numbered 1024 or more");
+            return record_bad(l, m->section, 0, "an import numbered 1024 or more");
     }
     return true;
 }

@@ -8,7 +8,7 @@
 bool link_reloc_is_pointer(uint32_t type) { return type == R_32 || type == R_64; }
 
 /* Returns the first relocation at or after an offset. */
-static size_t first_at(const struct link_section *s, uint64_t offset)
+static size_t reloc_first_at(const struct link_section *s, uint64_t offset)
 {
     size_t low;
     ARRAY_SEARCH(low, 0, s->reloc_count, s->relocs[low].offset >= offset);
@@ -18,7 +18,8 @@ static size_t first_at(const struct link_section *s, uint64_t offset)
 const struct link_reloc *link_reloc_at(const struct link_section *s, uint64_t offset,
                                        bool (*kind)(uint32_t type))
 {
-    for (size_t i = first_at(s, offset); i < s->reloc_count && s->relocs[i].offset == offset; i++)
+    for (size_t i = reloc_first_at(s, offset); i < s->reloc_count && s->relocs[i].offset == offset;
+         i++)
         if (kind(s->relocs[i].type)) return &s->relocs[i];
     return NULL;
 }
@@ -31,7 +32,7 @@ struct change {
     bool relative;
 };
 
-static struct change change_of(uint32_t type)
+static struct change reloc_change(uint32_t type)
 {
     switch (type) {
     case R_64: return (struct change){8, 1, false};
@@ -67,7 +68,7 @@ bool link_data_targets(struct link *l, uint32_t section,
         const struct link_section *s = &l->sections[section];
         const struct link_reloc *r = &s->relocs[i];
         struct link_place place;
-        struct change c = change_of(r->type);
+        struct change c = reloc_change(r->type);
         if (relocate_ignored(r->type)) continue;
         if (!c.bytes || r->offset + c.bytes > s->size || !s->data.size) {
             link_report(l, PVM_LINK_RELOCATION, section, r->offset, NULL,
@@ -82,7 +83,7 @@ bool link_data_targets(struct link *l, uint32_t section,
 }
 
 /* Returns the address of a place in the program. For code it is the dynamic address. */
-static uint32_t address_of(const struct link *l, struct link_place place)
+static uint32_t place_address(const struct link *l, struct link_place place)
 {
     if (place.section == LINK_NONE) return (uint32_t)place.offset;
     if (l->sections[place.section].use != LINK_CODE)
@@ -106,10 +107,11 @@ static void relocate_apply(struct link *l, uint32_t section, uint8_t *bytes)
     for (size_t i = 0; i < s->reloc_count; i++) {
         const struct link_reloc *r = &s->relocs[i];
         struct link_place place;
-        struct change c = change_of(r->type);
+        struct change c = reloc_change(r->type);
         if (!c.bytes || !link_target(l, section, r, &place)) continue;
         /* A symbol that is a number is not cut to the size of an address. */
-        uint64_t part = place.section == LINK_NONE ? (uint64_t)place.offset : address_of(l, place);
+        uint64_t part =
+            place.section == LINK_NONE ? (uint64_t)place.offset : place_address(l, place);
         if (c.relative) part -= s->placed + r->offset;
         /* Several relocations of one place add up. The bytes that the file has there do not
          * count. */

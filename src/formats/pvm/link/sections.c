@@ -22,14 +22,14 @@ static bool sections_family(const char *name, const char *base)
     return sections_starts(name, base) && (!name[n] || name[n] == '.');
 }
 
-static bool any_family(const char *name, const char *const *bases)
+static bool name_in_families(const char *name, const char *const *bases)
 {
     for (; *bases; bases++)
         if (sections_family(name, *bases)) return true;
     return false;
 }
 
-static enum link_use use_by_name(const struct link_section *s)
+static enum link_use section_use_by_name(const struct link_section *s)
 {
     static const char *const ro[] = {".rodata", ".srodata",       ".data.rel.ro",
                                      ".got",    ".relro_padding", NULL};
@@ -38,15 +38,15 @@ static enum link_use use_by_name(const struct link_section *s)
     static const char *const ignored[] = {".eh_frame", ".eh_frame_hdr", ".dynsym", ".dynstr",
                                           ".dynamic",  ".interp",       ".note",   ".hash",
                                           ".gnu",      ".plt",          NULL};
-    if (any_family(s->name, ignored)) return LINK_UNUSED;
-    if (any_family(s->name, ro)) return LINK_RO_DATA;
-    if (any_family(s->name, zero) && s->elf_type == ELF_NOBITS) return LINK_ZERO_DATA;
-    if (any_family(s->name, rw)) return LINK_RW_DATA;
+    if (name_in_families(s->name, ignored)) return LINK_UNUSED;
+    if (name_in_families(s->name, ro)) return LINK_RO_DATA;
+    if (name_in_families(s->name, zero) && s->elf_type == ELF_NOBITS) return LINK_ZERO_DATA;
+    if (name_in_families(s->name, rw)) return LINK_RW_DATA;
     if (s->elf_flags & ELF_EXECINSTR) return LINK_CODE;
     return LINK_NOTE; /* The name tells nothing about the use of the section. */
 }
 
-static enum link_use use_of(struct link *l, uint32_t index)
+static enum link_use section_use(struct link *l, uint32_t index)
 {
     const struct link_section *s = &l->sections[index];
     bool writable = s->elf_flags & ELF_WRITE;
@@ -61,7 +61,7 @@ static enum link_use use_of(struct link *l, uint32_t index)
                         "section %.60s holds thread-local data", s->name);
         return LINK_UNUSED;
     }
-    enum link_use use = use_by_name(s);
+    enum link_use use = section_use_by_name(s);
     if (use == LINK_CODE && writable && s->size) {
         link_report(l, PVM_LINK_SECTION, index, 0, NULL, "section %.60s is code and writable",
                     s->name);
@@ -96,7 +96,7 @@ static enum link_use use_of(struct link *l, uint32_t index)
 bool link_classify(struct link *l)
 {
     for (uint32_t i = 0; i < l->section_count; i++)
-        if (l->sections[i].elf_type || !l->sections[i].use) l->sections[i].use = use_of(l, i);
+        if (l->sections[i].elf_type || !l->sections[i].use) l->sections[i].use = section_use(l, i);
     l->spill = (uint32_t)l->section_count;
     if (!ARRAY_GROW(l->sections, l->section_capacity, l->section_count, &l->err)) return false;
     l->sections[l->section_count++] =
@@ -122,7 +122,7 @@ struct placing { /* A struct placing is the key by which sections are sorted. */
     const char *name;
 };
 
-static bool is_array(const char *name)
+static bool section_is_array(const char *name)
 {
     return sections_family(name, ".init_array") || sections_family(name, ".fini_array") ||
            sections_family(name, ".preinit_array");
@@ -130,21 +130,21 @@ static bool is_array(const char *name)
 
 /* Compares names so that .init_array.100 comes before .init_array.200, and that before
  * .init_array. */
-static int by_priority(const char *a, const char *b)
+static int names_by_priority(const char *a, const char *b)
 {
-    if (!is_array(a) || !is_array(b)) return strcmp(a, b);
+    if (!section_is_array(a) || !section_is_array(b)) return strcmp(a, b);
     size_t base = strcspn(a + 1, ".") + 1, n = strlen(a), m = strlen(b);
     if (strncmp(a, b, base)) return strcmp(a, b);
     if (n != m) return n > m ? -1 : 1;
     return strcmp(a, b);
 }
 
-static int by_place(const void *a, const void *b)
+static int placings_by_place(const void *a, const void *b)
 {
     const struct placing *x = a, *y = b;
     if (x->use != y->use) return x->use < y->use ? -1 : 1;
     if (!x->name != !y->name) return !x->name ? -1 : 1;
-    int names = x->name ? by_priority(x->name, y->name) : 0;
+    int names = x->name ? names_by_priority(x->name, y->name) : 0;
     if (names) return names;
     return x->section < y->section ? -1 : x->section > y->section;
 }
@@ -161,10 +161,10 @@ bool link_order(struct link *l)
     for (uint32_t i = 0; i < l->section_count; i++) {
         const struct link_section *s = &l->sections[i];
         if (!link_is_data(s->use)) continue;
-        bool bounded = *s->name != '.' || is_array(s->name);
+        bool bounded = *s->name != '.' || section_is_array(s->name);
         list[count++] = (struct placing){i, s->use, bounded ? s->name : NULL};
     }
-    qsort(list, count, sizeof *list, by_place);
+    qsort(list, count, sizeof *list, placings_by_place);
     for (size_t i = 0; i < count; i++) l->order[i] = list[i].section;
     l->order_count = count;
     free(list);
@@ -173,7 +173,7 @@ bool link_order(struct link *l)
 
 /* The functions below give the sections addresses. */
 
-static bool too_large(struct link *l)
+static bool sections_too_large(struct link *l)
 {
     link_report(l, PVM_LINK_MEMORY, LINK_NONE, 0, NULL, "the data does not fit 32 bits of address");
     return false;
@@ -218,15 +218,15 @@ static void resolve_refs(struct link *l)
 bool link_place(struct link *l)
 {
     uint64_t ro_end = place_uses(l, LINK_RO_DATA, RO_ADDRESS);
-    if (ro_end == UINT64_MAX) return too_large(l);
+    if (ro_end == UINT64_MAX) return sections_too_large(l);
     l->ro_size = (uint32_t)ro_end - RO_ADDRESS;
     uint64_t rw = RO_ADDRESS + round_up(l->ro_size, ZONE) + ZONE;
     uint64_t rw_end = place_uses(l, LINK_RW_DATA, rw);
-    if (rw_end == UINT64_MAX) return too_large(l);
+    if (rw_end == UINT64_MAX) return sections_too_large(l);
     uint64_t end = place_uses(l, LINK_ZERO_DATA, rw_end);
-    if (end == UINT64_MAX) return too_large(l);
+    if (end == UINT64_MAX) return sections_too_large(l);
     uint64_t stack = round_up(l->stack_size, ZONE);
-    if (round_up(end, ZONE) + stack + 4 * ZONE > UINT64_C(1) << 32) return too_large(l);
+    if (round_up(end, ZONE) + stack + 4 * ZONE > UINT64_C(1) << 32) return sections_too_large(l);
     l->rw_address = (uint32_t)rw;
     l->rw_size = (uint32_t)(end - rw);
     l->heap_base = (uint32_t)end;

@@ -10,7 +10,7 @@ enum { LABELS_MAX = 64 }; /* the most labels between a function and a place in i
 
 /* The functions below keep the table of global names. */
 
-static uint64_t hash_of(const char *name)
+static uint64_t name_hash(const char *name)
 {
     uint64_t h = UINT64_C(14695981039346656037);
     for (; *name; name++) h = (h ^ (uint8_t)*name) * UINT64_C(1099511628211);
@@ -23,7 +23,7 @@ static bool grow_names(struct link *l)
     uint32_t *names = calloc(slots, sizeof *names);
     if (!names) return error_at(&l->err, BASE_MEMORY, 0, "no memory for symbols");
     for (size_t i = 0; i < l->global_count; i++) {
-        size_t at = (size_t)hash_of(l->globals[i].name) & (slots - 1);
+        size_t at = (size_t)name_hash(l->globals[i].name) & (slots - 1);
         while (names[at]) at = (at + 1) & (slots - 1);
         names[at] = (uint32_t)i + 1;
     }
@@ -35,10 +35,10 @@ static bool grow_names(struct link *l)
 
 /* Returns the entry of a name, and makes it when there is none. Returns LINK_NONE when memory
  * ran out. */
-static uint32_t global_of(struct link *l, const char *name, uint32_t object)
+static uint32_t name_global(struct link *l, const char *name, uint32_t object)
 {
     if (l->global_count * 2 >= l->name_slots && !grow_names(l)) return LINK_NONE;
-    size_t at = (size_t)hash_of(name) & (l->name_slots - 1);
+    size_t at = (size_t)name_hash(name) & (l->name_slots - 1);
     for (; l->names[at]; at = (at + 1) & (l->name_slots - 1))
         if (!strcmp(l->globals[l->names[at] - 1].name, name)) return l->names[at] - 1;
     if (!ARRAY_GROW(l->globals, l->global_capacity, l->global_count, &l->err)) return LINK_NONE;
@@ -94,7 +94,7 @@ static bool choose_groups(struct link *l, uint32_t object)
     for (size_t i = 0; i < l->group_count; i++) {
         const struct link_group *group = &l->groups[i];
         if (group->object != object) continue;
-        uint32_t g = global_of(l, group->signature, object);
+        uint32_t g = name_global(l, group->signature, object);
         if (g == LINK_NONE) return false;
         if (l->globals[g].group_object == LINK_NONE) l->globals[g].group_object = object;
         if (l->globals[g].group_object == object) continue;
@@ -114,7 +114,7 @@ static bool symbols_load(struct link *l, uint32_t object)
     for (uint32_t i = 1; i < o->symbol_count; i++) {
         struct link_symbol *s = &o->symbols[i];
         if (s->global == LINK_NONE) continue;
-        s->global = global_of(l, s->name, object);
+        s->global = name_global(l, s->name, object);
         if (s->global == LINK_NONE) return false;
         if (symbols_counts(l, s))
             symbols_define(l, object, i);
@@ -131,7 +131,7 @@ static bool symbols_offer(struct link *l, uint32_t object)
     for (uint32_t i = 1; i < o->symbol_count; i++) {
         struct link_symbol *s = &o->symbols[i];
         if (s->global == LINK_NONE || s->place == LINK_UNDEFINED) continue;
-        uint32_t g = global_of(l, s->name, object);
+        uint32_t g = name_global(l, s->name, object);
         if (g == LINK_NONE) return false;
         if (l->globals[g].lazy_object == LINK_NONE) l->globals[g].lazy_object = object;
     }
@@ -179,7 +179,7 @@ bool link_resolve(struct link *l)
 
 /* The functions below define the symbols that the linker provides. */
 
-static const char *after_prefix(const char *name, const char *prefix)
+static const char *name_after_prefix(const char *name, const char *prefix)
 {
     size_t n = strlen(prefix);
     return strncmp(name, prefix, n) ? NULL : name + n;
@@ -231,8 +231,10 @@ void link_provide(struct link *l)
         for (size_t k = 0; k < sizeof bounds / sizeof *bounds; k++)
             if (!strcmp(name, bounds[k].name))
                 provide_bound(l, g, bounds[k].section, bounds[k].end);
-        if ((section = after_prefix(name, "__start_")) != NULL) provide_bound(l, g, section, false);
-        if ((section = after_prefix(name, "__stop_")) != NULL) provide_bound(l, g, section, true);
+        if ((section = name_after_prefix(name, "__start_")) != NULL)
+            provide_bound(l, g, section, false);
+        if ((section = name_after_prefix(name, "__stop_")) != NULL)
+            provide_bound(l, g, section, true);
         if (!strcmp(name, "__bss_start")) provide_use(l, g, LINK_ZERO_DATA, false);
         if (!strcmp(name, "_edata") || !strcmp(name, "edata"))
             provide_use(l, g, LINK_RW_DATA, true);
@@ -291,7 +293,7 @@ bool link_target(struct link *l, uint32_t section, const struct link_reloc *relo
 
 /* The functions below find the function around a place. */
 
-static int by_place(const void *a, const void *b)
+static int symbols_by_place(const void *a, const void *b)
 {
     const struct link_symbol *x = *(const struct link_symbol *const *)a;
     const struct link_symbol *y = *(const struct link_symbol *const *)b;
@@ -312,7 +314,8 @@ static bool index_functions(struct link *l, struct link_object *o)
             *s->name != '$' && l->sections[s->section].use == LINK_CODE)
             o->functions[o->function_count++] = s;
     }
-    if (o->function_count) qsort(o->functions, o->function_count, sizeof *o->functions, by_place);
+    if (o->function_count)
+        qsort(o->functions, o->function_count, sizeof *o->functions, symbols_by_place);
     return o->functions != NULL;
 }
 

@@ -23,7 +23,7 @@ bool pvm_reference_read(struct pvm_assembly *a, struct pvm_reference *out)
 
 /* Tells whether control can go on from the last item to the next one. A label between them would
  * be inside a block then. */
-static bool falls_in(const struct pvm_assembly *a)
+static bool label_falls_in(const struct pvm_assembly *a)
 {
     if (!a->count || a->items[a->count - 1].kind == PVM_ITEM_HOLE) return false;
     return !pvm_ends_block(a->items[a->count - 1].in.op);
@@ -42,7 +42,7 @@ static bool label_line(struct pvm_assembly *a, struct token t, bool is_public)
         insert = false;
     }
     struct pvm_item fall = {.in.op = PVM_OP_fallthrough, .label = -1, .offset = t.offset};
-    if (insert && falls_in(a) && !pvm_add_item(a, fall)) return false;
+    if (insert && label_falls_in(a) && !pvm_add_item(a, fall)) return false;
     if (!labels_define(&a->labels, name, a->count, t.offset, s->err)) return false;
     if (!is_public) return true;
     struct pvm_reference place = {.offset = t.offset};
@@ -250,7 +250,7 @@ bool pvm_assemble(struct source *s, const penta_option *options, size_t count, s
     return pvm_assemble_program(&a, options, count, out);
 }
 
-static void keep_memory(void *user, const penta_error *finding)
+static void findings_keep_memory(void *user, const penta_error *finding)
 {
     if (finding->code == BASE_MEMORY) error_keep_first(user, finding);
 }
@@ -258,7 +258,7 @@ static void keep_memory(void *user, const penta_error *finding)
 bool pvm_assemble_around(struct source *s, const struct pvm_code *code, struct writer *out,
                          penta_error *err)
 {
-    struct findings findings = {.rules = pvm_rules, .report = keep_memory, .user = err};
+    struct findings findings = {.rules = pvm_rules, .report = findings_keep_memory, .user = err};
     struct pvm_assembly a = {.s = s,
                              .findings = &findings,
                              .given = code,

@@ -178,7 +178,7 @@ static void key_put(char *key, size_t size, const void *text, size_t length)
     key[at + length + 1] = 0;
 }
 
-static bool is_slot(char c) { return c && strchr("ABDXYPGVMHUT", c); }
+static bool letter_is_slot(char c) { return c && strchr("ABDXYPGVMHUT", c); }
 
 /* Makes the key of a form. The text is split into tokens as the lexer does it: words and single
  * characters. */
@@ -194,7 +194,7 @@ static void forms_compile(struct row *row, const struct form *form, bool bare)
         if (*p == ' ') continue;
         if (*p == 'W') {
             if (!bare) key_put(row->key, sizeof row->key, "i32", 3);
-        } else if (is_slot(*p)) {
+        } else if (letter_is_slot(*p)) {
             row->slots[slots++] = *p;
             key_put(row->key, sizeof row->key, strchr("ABD", *p) ? &reg : &number, 1);
         } else if (*p == '0') {
@@ -245,7 +245,7 @@ static bool add_operand(struct source *s, struct pvm_line *line, struct token t,
 }
 
 /* Tells whether a minus is the sign of a number. In a subtraction an operand comes before it. */
-static bool is_sign(const struct pvm_line *line, struct token t, struct token next)
+static bool token_is_sign(const struct pvm_line *line, struct token t, struct token next)
 {
     size_t n = strlen(line->key);
     char before = n > 1 ? line->key[n - 2] : 0;
@@ -257,7 +257,7 @@ static bool add_token(struct source *s, struct pvm_line *line, struct token t)
 {
     penta_bytes text = token_text(s, t);
     uint8_t reg;
-    if (is_sign(line, t, source_peek(s))) {
+    if (token_is_sign(line, t, source_peek(s))) {
         t = source_next(s);
         return add_operand(s, line, t,
                            (struct pvm_operand){.kind = PVM_OPERAND_NUMBER, .value = 0 - t.as.u});

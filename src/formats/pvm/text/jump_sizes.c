@@ -73,7 +73,7 @@ static void find_jumps(struct sizes *s)
     }
 }
 
-static uint32_t missing_in(const struct sizes *s, uint32_t word, uint64_t among)
+static uint32_t jump_bytes_missing(const struct sizes *s, uint32_t word, uint64_t among)
 {
     uint32_t sum = 0;
     for (uint64_t bits = s->jumps[word] & among; bits; bits &= bits - 1)
@@ -85,15 +85,15 @@ static uint32_t missing_in(const struct sizes *s, uint32_t word, uint64_t among)
 static uint32_t jump_sizes_moved(const struct sizes *s, uint32_t pc)
 {
     uint64_t earlier = (UINT64_C(1) << pc % WORD) - 1;
-    return pc - s->before[pc / WORD] - missing_in(s, pc / WORD, earlier);
+    return pc - s->before[pc / WORD] - jump_bytes_missing(s, pc / WORD, earlier);
 }
 
-static void sum_up(struct sizes *s, uint32_t words)
+static void sizes_sum_up(struct sizes *s, uint32_t words)
 {
     uint32_t sum = 0;
     for (uint32_t i = 0; i < words; i++) {
         s->before[i] = sum;
-        sum += missing_in(s, i, ~UINT64_C(0));
+        sum += jump_bytes_missing(s, i, ~UINT64_C(0));
     }
 }
 
@@ -149,7 +149,7 @@ static bool find_lengths(struct sizes *s, uint32_t words)
 {
     each_jump(s, words, jump_sizes_shrink);
     for (unsigned round = 0; round < GROW_ROUNDS; round++) {
-        sum_up(s, words);
+        sizes_sum_up(s, words);
         if (!each_jump(s, words, jump_sizes_grow)) return true;
     }
     return false;

@@ -233,7 +233,7 @@ static void print_line(struct printer *s, struct writer *out, const struct pvm_i
 }
 
 /* Tells whether the line alone assembles to the bytes of the instruction. */
-static bool comes_back(struct printer *s, const struct pvm_insn *in, unsigned size)
+static bool line_comes_back(struct printer *s, const struct pvm_insn *in, unsigned size)
 {
     const struct pvm_code *code = &s->p->m->program.code;
     uint8_t bytes[PVM_INSN_BYTES];
@@ -264,14 +264,14 @@ static void learn_line(struct printer *s, const struct pvm_insn *in, bool sized,
     if (in->op == PVM_OP_invalid) return;
     if (sized || pvm_insn_write(code->isa, code->doc, in, 0, again) != in->length)
         k->size = in->length;
-    k->hex = !comes_back(s, in, k->size);
+    k->hex = !line_comes_back(s, in, k->size);
     penta_bytes text = writer_view(&s->line);
     if (k->hex || pvm_has_target(in->op) || text.size > sizeof k->text) return;
     bytes_copy(k->text, text);
     k->text_size = (uint8_t)text.size;
 }
 
-static struct known_line *line_of(struct printer *s, const struct pvm_insn *in)
+static struct known_line *known_line_of(struct printer *s, const struct pvm_insn *in)
 {
     const struct pvm_code *code = &s->p->m->program.code;
     const uint8_t *bytes = code->bytes.data + in->pc;
@@ -288,7 +288,7 @@ static struct known_line *line_of(struct printer *s, const struct pvm_insn *in)
 static void print_insn(struct printer *s, const struct pvm_insn *in)
 {
     const struct pvm_program *program = &s->p->m->program;
-    const struct known_line *k = line_of(s, in);
+    const struct known_line *k = known_line_of(s, in);
     if (k->hex) {
         print_bytes(s, "insn", in);
         if (in->op != PVM_OP_invalid) {
@@ -374,7 +374,7 @@ static void print_before_code(struct printer *s)
 }
 
 /* Tells whether the text before the code, assembled around the code as it is, gives the file. */
-static bool gives_the_file(struct printer *s, penta_error *err)
+static bool text_gives_the_file(struct printer *s, penta_error *err)
 {
     const struct pvm_program *p = &s->p->m->program;
     struct writer *out = s->out, text = {0}, bytes = {0};
@@ -411,7 +411,7 @@ bool pvm_print_source(const struct pvm_print *p, penta_error *err)
     bool ok = s.labels && s.sized && s.known && pvm_jump_sizes(&p->m->program.code, s.sized);
     if (!ok) error_at(err, BASE_MEMORY, 0, "no memory for the listing");
     if (ok) find_labels(&s);
-    if (ok && gives_the_file(&s, err)) {
+    if (ok && text_gives_the_file(&s, err)) {
         print_before_code(&s);
         print_code(&s);
     } else if (ok && !err->code) {

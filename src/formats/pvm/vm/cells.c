@@ -84,7 +84,7 @@ static void block_end(struct builder *b, bool loops)
     b->cell_of[block->pc] = block->entry;
 }
 
-static bool has_more(enum pvm_op op)
+static bool op_has_more(enum pvm_op op)
 {
     switch (pvm_ops[op].shape) {
     case PVM_IMM_IMM:
@@ -104,7 +104,7 @@ static void cells_emit(struct builder *b, const struct pvm_insn *in)
     c->b = (uint8_t)(in->b * 8);
     c->d = (uint8_t)(in->d * 8);
     c->imm = (int32_t)(uint32_t)in->imm1;
-    if (has_more(in->op)) {
+    if (op_has_more(in->op)) {
         c = cells_append(b, PVM_CELL_MORE, in->pc);
         c->wide = in->op == PVM_OP_load_imm64 ? in->imm1 : in->imm2;
         c->imm = (int32_t)(uint32_t)in->imm2;

@@ -238,7 +238,7 @@ static bool gas_started(const struct pipeline *p, uint32_t entry)
 }
 
 /* Tells whether there is a slot for one more entry. Old entries retire to make room. */
-static bool has_room(struct pipeline *p)
+static bool pipeline_has_room(struct pipeline *p)
 {
     if (p->count - p->head < SLOTS) return true;
     while (p->head != p->count && gas_started(p, p->head) && p->free_at[p->head % SLOTS] <= p->now)
@@ -277,7 +277,7 @@ static bool gas_fits(uint64_t need, uint64_t have)
 
 /* Starts the entries that can start, the oldest first. Returns how many more could have started
  * in this cycle. */
-static unsigned start_all(struct pipeline *p)
+static unsigned entries_start(struct pipeline *p)
 {
     unsigned starts = STARTS;
     uint32_t oldest = p->head % SLOTS;
@@ -325,7 +325,7 @@ static uint32_t pipeline_cost(const struct model *m, uint32_t pc)
         gas_complete(&p);
         uint32_t fresh = 0; /* the set of entries of this cycle that may start in the next one */
         unsigned slots = DECODES;
-        while (more && c.slots <= slots && has_room(&p)) {
+        while (more && c.slots <= slots && pipeline_has_room(&p)) {
             slots -= c.slots;
             if (c.op == PVM_OP_move_reg) {
                 p.producer[c.writes] = p.producer[c.source]; /* A move takes no slot. */
@@ -337,10 +337,10 @@ static uint32_t pipeline_cost(const struct model *m, uint32_t pc)
             if (more) cost_at(m, pc, &c);
         }
         /* The machine is busy when more entries could start in the next cycle. */
-        bool busy = p.ready && !start_all(&p) && p.ready;
+        bool busy = p.ready && !entries_start(&p) && p.ready;
         p.ready |= fresh;
         if (!more && !p.ready && !p.waiting) break;
-        if ((more && has_room(&p)) || fresh || busy) {
+        if ((more && pipeline_has_room(&p)) || fresh || busy) {
             p.now++;
             continue;
         }

@@ -400,7 +400,7 @@ static uint8_t acc_after(const struct pvm_cell *c, uint8_t acc)
 
 /* Tells whether the operands of an instruction may change places. Only instructions that
  * superinstructions.c has are considered. */
-static bool commutes(const struct pvm_cell *c)
+static bool cell_commutes(const struct pvm_cell *c)
 {
     switch (c->op) {
     case PVM_OP_add_64:
@@ -416,7 +416,7 @@ static bool commutes(const struct pvm_cell *c)
     }
 }
 
-static bool needs_step(const struct pvm_cell *c)
+static bool cell_needs_step(const struct pvm_cell *c)
 {
     if (!pvm_has_target(c->op)) return false;
     bool more = pvm_ops[c->op].shape == PVM_REG_IMM_OFFSET;
@@ -448,7 +448,7 @@ void pvm_cells_thread(const struct pvm_cells *p, struct pvm_cell *cells, uint32_
         struct pvm_cell *c = &cells[i];
         if (c->op == PVM_CELL_MORE) continue;
         unsigned in = IN_NONE, t = interp_trait(c);
-        if (t & READS_B && c->b == acc && c->a != acc && commutes(c)) {
+        if (t & READS_B && c->b == acc && c->a != acc && cell_commutes(c)) {
             c->b = c->a;
             c->a = acc;
         }
@@ -463,7 +463,7 @@ void pvm_cells_thread(const struct pvm_cells *p, struct pvm_cell *cells, uint32_
             c->run = leave_break;
         else if (c->op == PVM_CELL_FALL)
             c->run = implied_fall;
-        else if (needs_step(c))
+        else if (cell_needs_step(c))
             c->run = pvm_leave_step;
         else if (other)
             c->run = other;

@@ -181,7 +181,7 @@ void pvm_vm_announce(struct pvm_vm *vm, penta_stop *stop)
 }
 
 /* Goes on to the next call, after the host has seen the end of a call or has not let one begin. */
-static void next_call(struct pvm_vm *vm)
+static void vm_next_call(struct pvm_vm *vm)
 {
     vm->announce = PVM_TOLD_END;
     if (vm->next_call == vm->call_count) return;
@@ -207,7 +207,7 @@ static bool answer_announcement(struct pvm_vm *vm, const uint64_t *results, size
         vm->wait = end == CALL_ENDS ? PVM_HALTED : end == CALL_UNPAID ? PVM_UNPAID : PVM_TRAPPED;
         vm->trap = PVM_TRAP_HOST;
     }
-    next_call(vm);
+    vm_next_call(vm);
     return true;
 }
 

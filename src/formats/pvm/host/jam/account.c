@@ -250,7 +250,7 @@ static bool read_privileges(struct reader *r, bool registrar, struct jam_privile
     return true;
 }
 
-static bool no_privileges(struct jam_layer *l, size_t cores, struct jam_privileges *out)
+static bool privileges_none(struct jam_layer *l, size_t cores, struct jam_privileges *out)
 {
     *out = (struct jam_privileges){.cores = cores, .assigners = calloc(cores + 1, 4)};
     if (out->assigners) return true;
@@ -265,13 +265,13 @@ bool jam_privileges_get(struct jam_layer *l, uint64_t cores, bool registrar,
     uint8_t key[JAM_KEY];
     penta_bytes value;
     penta_error err = {0};
-    if (!no_privileges(l, (size_t)cores, out)) return false;
+    if (!privileges_none(l, (size_t)cores, out)) return false;
     penta_jam_key(JAM_PRIVILEGES, key);
     if (!jam_layer_get(l, key, &value)) return true;
     struct reader r = {.in = value, .err = &err};
     if (read_privileges(&r, registrar, out)) return true;
     jam_privileges_free(out);
-    no_privileges(l, (size_t)cores, out);
+    privileges_none(l, (size_t)cores, out);
     l->failed = l->failed || err.code == BASE_MEMORY;
     return false;
 }

@@ -28,7 +28,7 @@ uint64_t jam_threshold(const struct jam_chain *chain, const struct jam_account *
 }
 
 /* Returns the id that the next new service gets. */
-static uint32_t first_id(struct jam_run *run)
+static uint32_t service_first_id(struct jam_run *run)
 {
     struct writer w = {0};
     uint8_t hash[JAM_HASH];
@@ -67,7 +67,7 @@ void jam_accumulate_begin(struct jam_run *run, const penta_jam_accumulation *inp
     run->item_count = input->item_count;
     accumulate_credit(run);
     jam_layer_mark(run->layer);
-    run->now.next_id = first_id(run);
+    run->now.next_id = service_first_id(run);
     run->marked = run->now;
 }
 

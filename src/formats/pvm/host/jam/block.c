@@ -23,14 +23,14 @@ struct block {
     struct jam_hashes fresh; /* the hashes of the reports that this block accumulated */
 };
 
-static bool value_of(struct block *b, uint8_t chapter, penta_bytes *out)
+static bool chapter_get(struct block *b, uint8_t chapter, penta_bytes *out)
 {
     uint8_t key[JAM_KEY];
     penta_jam_key(chapter, key);
     return jam_layer_get(&b->layer, key, out);
 }
 
-static void set_value(struct block *b, uint8_t chapter, struct writer *w)
+static void chapter_set(struct block *b, uint8_t chapter, struct writer *w)
 {
     uint8_t key[JAM_KEY];
     penta_jam_key(chapter, key);
@@ -38,7 +38,7 @@ static void set_value(struct block *b, uint8_t chapter, struct writer *w)
     writer_free(w);
 }
 
-static bool no_memory(struct block *b)
+static bool block_no_memory(struct block *b)
 {
     return error_at(b->err, BASE_MEMORY, 0, "no memory for a block");
 }
@@ -50,8 +50,8 @@ static bool read_history(struct block *b, struct jam_hashes *all)
     size_t slots = (size_t)b->host->chain.epoch_length;
     penta_bytes stored;
     b->history = calloc(slots, sizeof *b->history);
-    if (!b->history) return no_memory(b);
-    if (!value_of(b, JAM_ACCUMULATED, &stored)) return true;
+    if (!b->history) return block_no_memory(b);
+    if (!chapter_get(b, JAM_ACCUMULATED, &stored)) return true;
     struct reader r = {.in = stored, .err = b->err};
     for (size_t i = 0; i < slots; i++) {
         size_t count;
@@ -68,7 +68,7 @@ static bool read_reports(struct block *b)
 {
     const penta_jam_block *given = b->given;
     b->at_once = calloc(given->report_count + 1, sizeof *b->at_once);
-    if (!b->at_once) return no_memory(b);
+    if (!b->at_once) return block_no_memory(b);
     for (size_t i = 0; i < given->report_count; i++) {
         struct reader r = {.in = given->reports[i], .err = b->err};
         struct jam_report report;
@@ -104,7 +104,7 @@ static bool block_order(struct block *b, uint32_t first)
     size_t n = 0;
     if (!b->reports || !ordered) {
         free(ordered);
-        return no_memory(b);
+        return block_no_memory(b);
     }
     /* First come the reports of the queue from this slot of the epoch on, then those from the
      * start of the epoch, then the new ones. */
@@ -124,7 +124,7 @@ static bool block_order(struct block *b, uint32_t first)
             block_choose(b, &ordered[i]->report, &round);
         }
     } while (round.count && !round.failed);
-    bool ok = !round.failed || no_memory(b);
+    bool ok = !round.failed || block_no_memory(b);
     jam_hashes_free(&round);
     free(ordered);
     return ok;
@@ -135,7 +135,7 @@ static bool block_order(struct block *b, uint32_t first)
 static uint32_t prior_slot(struct block *b)
 {
     penta_bytes stored;
-    bool known = value_of(b, JAM_SLOT, &stored) && stored.size == 4;
+    bool known = chapter_get(b, JAM_SLOT, &stored) && stored.size == 4;
     return known ? bytes_get32(stored.data) : b->given->slot - 1;
 }
 
@@ -148,7 +148,7 @@ static bool keep_queue(struct block *b, uint32_t first)
     struct jam_hashes all = {0};
     struct writer w = {0};
     penta_bytes stored = {0};
-    value_of(b, JAM_READY, &stored);
+    chapter_get(b, JAM_READY, &stored);
     bool ok = jam_queue_read(&q, stored, slots);
     for (size_t i = 0; ok && i < q.count; i++) {
         uint64_t age = (first + slots - q.list[i].place) % slots;
@@ -176,10 +176,10 @@ static bool keep_queue(struct block *b, uint32_t first)
         jam_queue_edit(&one, 0, &all);
     }
     jam_queue_edit(&q, 0, &b->fresh);
-    if (all.failed) ok = no_memory(b);
+    if (all.failed) ok = block_no_memory(b);
     if (ok) {
         jam_queue_write(&q, slots, &w);
-        set_value(b, JAM_READY, &w);
+        chapter_set(b, JAM_READY, &w);
     }
     jam_hashes_free(&all);
     jam_queue_free(&q);
@@ -196,10 +196,10 @@ static void keep_history(struct block *b)
     }
     jam_put_nat(&w, b->fresh.count);
     writer_bytes(&w, b->fresh.list, b->fresh.count * JAM_HASH);
-    set_value(b, JAM_ACCUMULATED, &w);
+    chapter_set(b, JAM_ACCUMULATED, &w);
 }
 
-static int by_service(const void *a, const void *b)
+static int gas_by_service(const void *a, const void *b)
 {
     const penta_jam_service_gas *x = a, *y = b;
     return (x->service > y->service) - (x->service < y->service);
@@ -213,13 +213,13 @@ static bool count_services(struct block *b)
     for (size_t i = 0; i < b->done; i++) digests += b->reports[i].digest_count;
     penta_jam_service_gas *rows =
         realloc(out->services, (out->service_count + digests + 1) * sizeof *rows);
-    if (!rows) return no_memory(b);
+    if (!rows) return block_no_memory(b);
     out->services = rows;
     for (size_t i = 0; i < b->done; i++)
         for (size_t k = 0; k < b->reports[i].digest_count; k++)
             rows[out->service_count++] =
                 (penta_jam_service_gas){.service = b->reports[i].digests[k].service, .items = 1};
-    qsort(rows, out->service_count, sizeof *rows, by_service);
+    qsort(rows, out->service_count, sizeof *rows, gas_by_service);
     for (size_t i = 0; i < out->service_count; i++) {
         if (kept && rows[kept - 1].service == rows[i].service) {
             rows[kept - 1].items += rows[i].items;
@@ -244,7 +244,7 @@ static bool count_services(struct block *b)
 
 enum { LEAF = 4 + JAM_HASH };
 
-static int by_leaf(const void *a, const void *b)
+static int outputs_by_leaf(const void *a, const void *b)
 {
     const uint8_t *x = a, *y = b;
     uint32_t p = bytes_get32(x), q = bytes_get32(y);
@@ -270,9 +270,9 @@ static void keep_outputs(struct block *b)
 {
     penta_buffer *o = &b->out->outputs;
     size_t count = o->size / LEAF, kept = 0;
-    if (count) qsort(o->data, count, LEAF, by_leaf);
+    if (count) qsort(o->data, count, LEAF, outputs_by_leaf);
     for (size_t i = 0; i < count; i++)
-        if (!kept || by_leaf(o->data + (kept - 1) * LEAF, o->data + i * LEAF))
+        if (!kept || outputs_by_leaf(o->data + (kept - 1) * LEAF, o->data + i * LEAF))
             memmove(o->data + LEAF * kept++, o->data + LEAF * i, LEAF);
     o->size = kept * LEAF;
     penta_bytes leaves = {o->data, o->size};
@@ -284,7 +284,7 @@ static void keep_outputs(struct block *b)
     struct writer w = {0};
     jam_put_nat(&w, kept);
     writer_bytes(&w, o->data, o->size);
-    set_value(b, JAM_OUTPUTS, &w);
+    chapter_set(b, JAM_OUTPUTS, &w);
 }
 
 static bool run_rounds(struct block *b)
@@ -308,7 +308,7 @@ static bool run_rounds(struct block *b)
     b->out->reports = (uint32_t)b->done;
     for (size_t i = 0; i < b->done; i++) jam_hashes_add(&b->fresh, b->reports[i].package);
     jam_hashes_sort(&b->fresh);
-    return ok && (!b->fresh.failed || no_memory(b));
+    return ok && (!b->fresh.failed || block_no_memory(b));
 }
 
 static bool run_block(struct block *b)
@@ -318,7 +318,7 @@ static bool run_block(struct block *b)
     uint32_t first = (uint32_t)(b->given->slot % slots);
     penta_bytes stored = {0};
     bool ok = read_history(b, &all);
-    value_of(b, JAM_READY, &stored);
+    chapter_get(b, JAM_READY, &stored);
     ok = ok && jam_queue_read(&b->queue, stored, slots);
     b->old = b->queue.count;
     ok = ok && read_reports(b);
@@ -333,8 +333,8 @@ static bool run_block(struct block *b)
                             b->given->slot);
     struct writer slot = {0};
     writer_uint(&slot, b->given->slot, 4);
-    set_value(b, JAM_SLOT, &slot);
-    if (b->layer.failed) no_memory(b);
+    chapter_set(b, JAM_SLOT, &slot);
+    if (b->layer.failed) block_no_memory(b);
     return !b->err->code;
 }
 

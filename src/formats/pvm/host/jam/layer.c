@@ -51,7 +51,7 @@ void jam_layer_fini(struct jam_layer *l)
     *l = (struct jam_layer){0};
 }
 
-static uint64_t hash_of(const struct jam_layer *l, const uint8_t *key)
+static uint64_t key_hash(const struct jam_layer *l, const uint8_t *key)
 {
     const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
     uint64_t h = l->seed;
@@ -67,7 +67,7 @@ static uint64_t hash_of(const struct jam_layer *l, const uint8_t *key)
  * full. */
 static struct jam_entry *layer_place(const struct jam_layer *l, const uint8_t *key)
 {
-    size_t mask = l->capacity - 1, i = (size_t)hash_of(l, key) & mask;
+    size_t mask = l->capacity - 1, i = (size_t)key_hash(l, key) & mask;
     while (l->entries[i].used && memcmp(l->entries[i].key, key, JAM_KEY)) i = (i + 1) & mask;
     return &l->entries[i];
 }
@@ -101,7 +101,7 @@ static void layer_erase(struct jam_layer *l, struct jam_entry *e)
     for (;;) {
         i = (i + 1) & mask;
         if (!l->entries[i].used) break;
-        size_t home = (size_t)hash_of(l, l->entries[i].key) & mask;
+        size_t home = (size_t)key_hash(l, l->entries[i].key) & mask;
         if (((i - home) & mask) < ((i - hole) & mask)) continue;
         l->entries[hole] = l->entries[i];
         hole = i;
@@ -240,7 +240,7 @@ void jam_layer_rollback(struct jam_layer *l)
     l->undo_count = 0;
 }
 
-static int by_key(const void *a, const void *b)
+static int entries_by_key(const void *a, const void *b)
 {
     const struct jam_entry *const *x = a, *const *y = b;
     return memcmp((*x)->key, (*y)->key, JAM_KEY);
@@ -253,6 +253,6 @@ const struct jam_entry **jam_layer_sorted(const struct jam_layer *l, size_t *cou
     size_t n = 0;
     for (size_t i = 0; list && i < l->capacity; i++)
         if (l->entries[i].used) list[n++] = &l->entries[i];
-    if (list) qsort(list, n, sizeof *list, by_key);
+    if (list) qsort(list, n, sizeof *list, entries_by_key);
     return list;
 }

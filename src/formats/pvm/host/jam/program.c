@@ -51,7 +51,7 @@ static bool program_standard(const struct penta_jam_host *host, penta_bytes byte
            pvm_layout(p, 0, 0, &layout, &err);
 }
 
-static bool lock_step(const struct penta_jam_host *host)
+static bool host_in_lock_step(const struct penta_jam_host *host)
 {
     return host->engine && !strcmp(host->engine, "both");
 }
@@ -129,7 +129,7 @@ struct jam_program *jam_program_get(struct penta_jam_host *host, const uint8_t *
     p->used = ++host->clock;
     bytes_copy(p->bytes, code);
     p->valid = program_standard(host, (penta_bytes){p->bytes, code.size}, &p->module);
-    if (p->valid && !lock_step(host)) {
+    if (p->valid && !host_in_lock_step(host)) {
         const penta_option options[] = {{"profile", host->version->profile}, {"gas", "0"}};
         p->pool = pvm_pool_new(&p->module.base, host->engine, options, 2, err);
     }

@@ -13,16 +13,16 @@ void jam_hashes_add(struct jam_hashes *h, const uint8_t *hash)
     memcpy(h->list[h->count++], hash, JAM_HASH);
 }
 
-static int by_bytes(const void *a, const void *b) { return memcmp(a, b, JAM_HASH); }
+static int hashes_by_bytes(const void *a, const void *b) { return memcmp(a, b, JAM_HASH); }
 
 void jam_hashes_sort(struct jam_hashes *h)
 {
-    if (h->count) qsort(h->list, h->count, sizeof *h->list, by_bytes);
+    if (h->count) qsort(h->list, h->count, sizeof *h->list, hashes_by_bytes);
 }
 
 static bool hashes_has(const struct jam_hashes *h, const uint8_t *hash)
 {
-    return h->count && bsearch(hash, h->list, h->count, sizeof *h->list, by_bytes);
+    return h->count && bsearch(hash, h->list, h->count, sizeof *h->list, hashes_by_bytes);
 }
 
 void jam_hashes_free(struct jam_hashes *h)

@@ -126,7 +126,7 @@ bool penta_jam_refine(penta_jam_host *host, penta_jam_state *state,
 
 /* Computes the root of a tree with `leaves` leaves, which is a power of two. The leaves after
  * the last segment are zeros. */
-static void root_of(penta_bytes segments, size_t first, size_t leaves, uint8_t *root)
+static void segments_subroot(penta_bytes segments, size_t first, size_t leaves, uint8_t *root)
 {
     size_t count = segments.size / PENTA_JAM_SEGMENT;
     uint8_t halves[2][JAM_HASH];
@@ -139,8 +139,8 @@ static void root_of(penta_bytes segments, size_t first, size_t leaves, uint8_t *
             memset(root, 0, JAM_HASH);
         return;
     }
-    root_of(segments, first, leaves / 2, halves[0]);
-    root_of(segments, first + leaves / 2, leaves / 2, halves[1]);
+    segments_subroot(segments, first, leaves / 2, halves[0]);
+    segments_subroot(segments, first + leaves / 2, leaves / 2, halves[1]);
     penta_bytes pieces[2] = {bytes_of("node"), {halves[0], sizeof halves}};
     hash_blake2b256_pieces(pieces, 2, root, NULL);
 }
@@ -150,5 +150,5 @@ void penta_jam_segments_root(penta_bytes segments, uint8_t *root)
     size_t leaves = 1, count = segments.size / PENTA_JAM_SEGMENT;
     while (leaves < count) leaves *= 2;
     memset(root, 0, JAM_HASH);
-    if (count) root_of(segments, 0, leaves, root);
+    if (count) segments_subroot(segments, 0, leaves, root);
 }

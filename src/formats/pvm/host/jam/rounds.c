@@ -33,7 +33,7 @@ static uint64_t rounds_add(uint64_t a, uint64_t b)
 
 /* The functions below find the services of a round and their items. */
 
-static int by_number(const void *a, const void *b)
+static int services_by_number(const void *a, const void *b)
 {
     const uint32_t *x = a, *y = b;
     return (*x > *y) - (*x < *y);
@@ -48,7 +48,7 @@ static struct work *rounds_find(const struct works *w, uint32_t service)
 
 static bool make_works(struct works *w, uint32_t *services, size_t count)
 {
-    qsort(services, count, sizeof *services, by_number);
+    qsort(services, count, sizeof *services, services_by_number);
     w->list = calloc(count + 1, sizeof *w->list);
     if (!w->list) return error_at(w->err, BASE_MEMORY, 0, "no memory for a round");
     for (size_t i = 0; i < count; i++)
@@ -72,9 +72,9 @@ static bool slice_items(struct works *w, struct work *work)
 }
 
 /* Gives each service its gas and its items. Transfers come before work results. */
-static bool give_out(struct works *w, const struct jam_round *round,
-                     const struct jam_report *reports, size_t count,
-                     const struct jam_privileges *always)
+static bool work_give_out(struct works *w, const struct jam_round *round,
+                          const struct jam_report *reports, size_t count,
+                          const struct jam_privileges *always)
 {
     for (size_t i = 0; always && i < always->always_count; i++)
         rounds_find(w, always->always[i].service)->gas = always->always[i].gas;
@@ -111,7 +111,7 @@ static bool rounds_collect(struct works *w, const struct jam_round *round,
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < reports[i].digest_count; k++)
             services[n++] = reports[i].digests[k].service;
-    bool ok = make_works(w, services, n) && give_out(w, round, reports, count, always);
+    bool ok = make_works(w, services, n) && work_give_out(w, round, reports, count, always);
     free(services);
     return ok;
 }
@@ -131,8 +131,8 @@ static void free_works(struct works *w)
     *w = (struct works){.err = w->err};
 }
 
-static bool run_one(struct works *w, struct work *work, const struct jam_round *round,
-                    enum jam_context context, uint32_t pc)
+static bool service_run(struct works *w, struct work *work, const struct jam_round *round,
+                        enum jam_context context, uint32_t pc)
 {
     penta_jam_accumulation input = {.slot = round->slot,
                                     .service = work->service,
@@ -151,8 +151,8 @@ static bool run_one(struct works *w, struct work *work, const struct jam_round *
 
 /* Gives the privileges as the run of this service left them, or as they were before when the
  * service did not run. */
-static bool left_by(const struct works *w, const struct jam_round *round, uint32_t service,
-                    struct jam_privileges *out)
+static bool privileges_left_by(const struct works *w, const struct jam_round *round,
+                               uint32_t service, struct jam_privileges *out)
 {
     struct work *work = rounds_find(w, service);
     const struct penta_jam_host *host = round->host;
@@ -177,7 +177,7 @@ static bool rounds_changed(const struct works *w, const uint8_t *key)
 
 /* Returns who holds a privilege after the round. A change by the manager counts first; without
  * one the holder may pass the privilege on. */
-static uint32_t next_holder(uint32_t before, uint32_t by_manager, uint32_t by_holder)
+static uint32_t privilege_next_holder(uint32_t before, uint32_t by_manager, uint32_t by_holder)
 {
     return by_manager != before ? by_manager : by_holder;
 }
@@ -190,20 +190,20 @@ static bool merge_privileges(struct works *w, const struct jam_round *round)
     penta_jam_key(JAM_PRIVILEGES, key);
     if (!rounds_changed(w, key)) return true;
     jam_privileges_get(round->layer, round->host->chain.cores, registrar, &old);
-    bool ok = old.assigners && left_by(w, round, old.manager, &next);
+    bool ok = old.assigners && privileges_left_by(w, round, old.manager, &next);
     for (size_t c = 0; ok && c < old.cores; c++) {
-        ok = left_by(w, round, old.assigners[c], &other);
+        ok = privileges_left_by(w, round, old.assigners[c], &other);
         if (ok)
             next.assigners[c] =
-                next_holder(old.assigners[c], next.assigners[c], other.assigners[c]);
+                privilege_next_holder(old.assigners[c], next.assigners[c], other.assigners[c]);
         jam_privileges_free(&other);
     }
-    if (ok && (ok = left_by(w, round, old.delegator, &other))) {
-        next.delegator = next_holder(old.delegator, next.delegator, other.delegator);
+    if (ok && (ok = privileges_left_by(w, round, old.delegator, &other))) {
+        next.delegator = privilege_next_holder(old.delegator, next.delegator, other.delegator);
         jam_privileges_free(&other);
     }
-    if (ok && (ok = left_by(w, round, old.registrar, &other))) {
-        next.registrar = next_holder(old.registrar, next.registrar, other.registrar);
+    if (ok && (ok = privileges_left_by(w, round, old.registrar, &other))) {
+        next.registrar = privilege_next_holder(old.registrar, next.registrar, other.registrar);
         jam_privileges_free(&other);
     }
     if (ok) jam_privileges_set(round->layer, registrar, &next);
@@ -272,7 +272,7 @@ static size_t removed_accounts(const struct works *w, uint32_t **out)
             if (!ARRAY_GROW(*out, capacity, count, w->err)) return count;
             (*out)[count++] = service;
         }
-    if (count) qsort(*out, count, sizeof **out, by_number);
+    if (count) qsort(*out, count, sizeof **out, services_by_number);
     return count;
 }
 
@@ -288,7 +288,7 @@ static void merge_accounts(struct works *w, const struct jam_round *round)
         for (size_t k = 0; k < w->list[i].layer.capacity; k++) {
             const struct jam_entry *e = account_entry(w, i, k, &service, &record);
             bool gone = e && e->value && count &&
-                        bsearch(&service, removed, count, sizeof service, by_number);
+                        bsearch(&service, removed, count, sizeof service, services_by_number);
             if (e && !gone) jam_layer_take(round->layer, e);
         }
     free(removed);
@@ -363,13 +363,13 @@ static void count_budget(const struct works *w, struct jam_round *round)
     }
 }
 
-static bool one_round(struct jam_round *round, const struct jam_report *reports, size_t count,
+static bool round_run(struct jam_round *round, const struct jam_report *reports, size_t count,
                       const struct jam_privileges *always, penta_error *err)
 {
     struct works w = {.err = err};
     bool ok = rounds_collect(&w, round, reports, count, always);
     for (size_t i = 0; ok && i < w.count; i++)
-        ok = run_one(&w, &w.list[i], round, JAM_ACCUMULATE, 5);
+        ok = service_run(&w, &w.list[i], round, JAM_ACCUMULATE, 5);
     ok = ok && rounds_merge(&w, round) && count_gas(&w, round);
     if (ok) {
         count_budget(&w, round);
@@ -413,7 +413,7 @@ static bool give_transfers(struct jam_round *round, const struct jam_transfer *l
     }
     for (size_t i = 0; ok && i < w.count; i++)
         ok = !err->code && slice_items(&w, &w.list[i]) &&
-             run_one(&w, &w.list[i], round, JAM_ON_TRANSFER, 10);
+             service_run(&w, &w.list[i], round, JAM_ON_TRANSFER, 10);
     ok = ok && rounds_merge(&w, round);
     free_works(&w);
     return ok || error_at(err, BASE_MEMORY, 0, "no memory for transfers");
@@ -435,7 +435,7 @@ bool jam_rounds(struct jam_round *round, const struct jam_report *reports, size_
                (sum = rounds_add(sum, jam_report_gas(&reports[*done + take]))) <= round->gas)
             take++;
         if (!take && !round->transfer_count && !(first && always.always_count)) break;
-        ok = one_round(round, reports + *done, take, first ? &always : NULL, err);
+        ok = round_run(round, reports + *done, take, first ? &always : NULL, err);
         *done += take;
         if (ok && later) ok = keep_transfers(round, &kept, &kept_count, err);
     }
@@ -466,7 +466,7 @@ bool jam_round_alone(struct jam_round *round, const penta_jam_accumulation *inpu
             end_item(&w, &w.list[0]);
         }
         ok = !err->code && slice_items(&w, &w.list[0]) &&
-             run_one(&w, &w.list[0], round, context, pc) && rounds_merge(&w, round);
+             service_run(&w, &w.list[0], round, context, pc) && rounds_merge(&w, round);
     }
     if (ok) {
         struct work *work = &w.list[0];

@@ -89,7 +89,7 @@ const char *jam_call_name(const struct penta_jam_host *host, uint32_t number, co
     return call->name;
 }
 
-static uint64_t length_of(const struct jam_run *run, const struct range *range)
+static uint64_t range_length(const struct jam_run *run, const struct range *range)
 {
     const uint64_t *r = run->vm->state->regs;
     const struct jam_chain *chain = &run->host->chain;
@@ -115,7 +115,7 @@ static bool dispatch_take(struct jam_run *run, const struct range *range, unsign
     run->reads[which].size = 0;
     if (range->kind == NO_RANGE) return true;
     const struct pvm_memory *m = &run->vm->memory;
-    uint64_t at = run->vm->state->regs[range->reg], size = length_of(run, range);
+    uint64_t at = run->vm->state->regs[range->reg], size = range_length(run, range);
     bool write = range->kind == WRITE_RANGE;
     run->reads[which].at = at;
     run->reads[which].size = write ? 0 : size;
@@ -143,7 +143,7 @@ enum jam_end jam_copy_to(struct jam_run *run, struct pvm_memory *to, uint64_t at
 
 /* Tells whether the current host call reads from this range of guest memory. If it does, the
  * call could not start again after a part of the range is written. */
-static bool is_read(const struct jam_run *run, uint64_t at, uint64_t size)
+static bool range_is_read(const struct jam_run *run, uint64_t at, uint64_t size)
 {
     for (unsigned i = 0; i < 2; i++)
         if (run->reads[i].size && at < run->reads[i].at + run->reads[i].size &&
@@ -161,7 +161,7 @@ enum jam_end jam_copy_out(struct jam_run *run, bool has, penta_bytes v, uint64_t
     if (!pvm_memory_allows(&run->vm->memory, o, l, PVM_WRITABLE)) return JAM_END_PANIC;
     if (!has) return jam_result(run->vm->state->regs, JAM_NONE);
     if (!l) return jam_result(run->vm->state->regs, (int64_t)size);
-    if (!is_read(run, o, l)) {
+    if (!range_is_read(run, o, l)) {
         penta_bytes part = {v.data + f, (size_t)l};
         enum jam_end end = jam_copy_to(run, &run->vm->memory, o, part);
         if (end) return end;
@@ -172,7 +172,7 @@ enum jam_end jam_copy_out(struct jam_run *run, bool has, penta_bytes v, uint64_t
 }
 
 /* Returns the cost of a call. A cost that does not fit 64 bits becomes the largest number. */
-static uint64_t cost_of(const struct call *call, const uint64_t *r)
+static uint64_t call_cost(const struct call *call, const uint64_t *r)
 {
     uint64_t fixed = call->cost & 255u, more = call->cost >> 8 ? r[call->cost >> 8] : 0;
     return more > UINT64_MAX - fixed ? UINT64_MAX : fixed + more;
@@ -183,7 +183,7 @@ static enum jam_end dispatch_settle(struct jam_run *run, const struct call *call
     struct pvm_state *s = run->vm->state;
     penta_bytes a, b;
     bool offered = call && call->contexts & run->context;
-    uint64_t cost = offered ? cost_of(call, s->regs) : WHAT_COST;
+    uint64_t cost = offered ? call_cost(call, s->regs) : WHAT_COST;
     if (s->gas < 0 || (uint64_t)s->gas < cost) return JAM_END_GAS;
     s->gas -= (int64_t)cost;
     if (!offered) return jam_result(s->regs, JAM_WHAT);

@@ -46,8 +46,8 @@ static bool general_written(struct jam_run *run, penta_bytes *out)
 }
 
 /* Finds extrinsic or import number k of one item. */
-static bool of_item(const struct jam_run *run, uint64_t item, uint64_t k, bool imports,
-                    penta_bytes *out)
+static bool item_part(const struct jam_run *run, uint64_t item, uint64_t k, bool imports,
+                      penta_bytes *out)
 {
     const struct jam_work_package *p = run->package;
     size_t before = 0;
@@ -70,10 +70,10 @@ static bool fetch_package(struct jam_run *run, const uint64_t *r, penta_bytes *o
     run->value.out.size = 0;
     switch (r[10]) {
     case 2: *out = run->given->trace; return refine;
-    case 3: return refine && of_item(run, one, two, false, out);
-    case 4: return refine && of_item(run, run->item, one, false, out);
-    case 5: return refine && of_item(run, one, two, true, out);
-    case 6: return refine && of_item(run, run->item, one, true, out);
+    case 3: return refine && item_part(run, one, two, false, out);
+    case 4: return refine && item_part(run, run->item, one, false, out);
+    case 5: return refine && item_part(run, one, two, true, out);
+    case 6: return refine && item_part(run, run->item, one, true, out);
     case 7: *out = p->encoded; return true;
     case 8:
         if (!run->host->version->code_in_config)
@@ -99,7 +99,7 @@ static bool fetch_package(struct jam_run *run, const uint64_t *r, penta_bytes *o
     }
 }
 
-static penta_bytes all_items(struct jam_run *run)
+static penta_bytes fetch_all_items(struct jam_run *run)
 {
     struct writer *w = &run->all_items_bytes;
     if (!w->out.size) {
@@ -115,7 +115,7 @@ static bool fetch_items(struct jam_run *run, const uint64_t *r, penta_bytes *out
 {
     uint64_t all = run->context == JAM_ON_TRANSFER ? 16 : 14;
     if (r[10] == all) {
-        *out = all_items(run);
+        *out = fetch_all_items(run);
         return true;
     }
     if (r[10] != all + 1 || r[11] >= run->item_count) return false;

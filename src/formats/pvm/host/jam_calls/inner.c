@@ -140,8 +140,8 @@ static void inner_go(const struct jam_run *run, const struct jam_inner *inner, p
 }
 
 /* Runs the inner machine and passes interrupts of the outer machine on to it. */
-static void go_interruptibly(const struct jam_run *run, const struct jam_inner *inner,
-                             penta_stop *stop)
+static void inner_go_interruptibly(const struct jam_run *run, const struct jam_inner *inner,
+                                   penta_stop *stop)
 {
     *stop = (penta_stop){.kind = PENTA_STOP_INTERRUPT, .pc = inner->vm->state->pc};
     atomic_store(&run->vm->inner, inner->vm);
@@ -165,7 +165,7 @@ static bool run_inner(struct jam_run *run, struct jam_inner *inner, uint64_t *re
     }
     if (!inner->begun) pvm_vm_jump(vm, (uint32_t)inner->pc);
     inner->begun = false;
-    go_interruptibly(run, inner, &stop);
+    inner_go_interruptibly(run, inner, &stop);
     *detail = stop.kind == PENTA_STOP_FAULT ? stop.args[0] : stop.detail;
     switch (stop.kind) {
     case PENTA_STOP_HALT: *result = HALT; break;

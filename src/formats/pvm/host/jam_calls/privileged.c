@@ -18,7 +18,7 @@ static void privileged_set(struct jam_run *run, const struct jam_privileges *p)
     jam_privileges_set(run->layer, run->host->version->registrar, p);
 }
 
-static int by_service(const void *a, const void *b)
+static int always_by_service(const void *a, const void *b)
 {
     const struct jam_always *x = a, *y = b;
     return (x->service > y->service) - (x->service < y->service);
@@ -33,7 +33,7 @@ static bool read_always(penta_bytes bytes, struct jam_privileges *p)
     for (size_t i = 0; i < count; i++)
         list[i] = (struct jam_always){bytes_get32(bytes.data + ENTRY * i),
                                       bytes_get64(bytes.data + ENTRY * i + 4)};
-    qsort(list, count, sizeof *list, by_service);
+    qsort(list, count, sizeof *list, always_by_service);
     for (size_t i = 0; i < count; i++) {
         if (kept && list[kept - 1].service == list[i].service) kept--;
         list[kept++] = list[i];

@@ -33,7 +33,7 @@ uint32_t jam_free_id(struct jam_run *run, uint64_t from)
 }
 
 /* Tells whether the service that runs is the registrar, or the manager. */
-static bool is_privileged(struct jam_run *run, bool registrar)
+static bool service_is_privileged(struct jam_run *run, bool registrar)
 {
     const struct jam_version *version = run->host->version;
     struct jam_privileges p;
@@ -56,14 +56,15 @@ enum jam_end jam_call_new(struct jam_run *run, uint64_t *r, penta_bytes hash, pe
                                      .parent = run->service};
     if (r[8] > UINT32_MAX) return JAM_END_PANIC;
     if (!own_account(run, &own)) return jam_result(r, JAM_HUH);
-    if (r[11] && !is_privileged(run, false)) return jam_result(r, JAM_HUH);
+    if (r[11] && !service_is_privileged(run, false)) return jam_result(r, JAM_HUH);
     memcpy(fresh.code_hash, hash.data, JAM_HASH);
     fresh.octets = REQUEST + r[8];
     fresh.balance = jam_threshold(chain, &fresh);
     if (own.balance < fresh.balance || own.balance - fresh.balance < jam_threshold(chain, &own))
         return jam_result(r, JAM_CASH);
     uint32_t id = run->now.next_id;
-    bool chosen = version->registrar && r[12] < version->first_id && is_privileged(run, true);
+    bool chosen =
+        version->registrar && r[12] < version->first_id && service_is_privileged(run, true);
     if (chosen) {
         id = (uint32_t)r[12];
         if (jam_account_exists(run->layer, id)) return jam_result(r, JAM_FULL);

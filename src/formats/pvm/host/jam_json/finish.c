@@ -9,7 +9,7 @@ static bool finish_over(const penta_stop *stop)
            stop->kind == PENTA_STOP_FAULT || stop->kind == PENTA_STOP_GAS;
 }
 
-static penta_jam_exit exit_of(const penta_stop *stop)
+static penta_jam_exit stop_exit(const penta_stop *stop)
 {
     if (stop->kind == PENTA_STOP_HALT) return PENTA_JAM_HALT;
     return stop->kind == PENTA_STOP_GAS ? PENTA_JAM_OUT_OF_GAS : PENTA_JAM_PANIC;
@@ -97,7 +97,7 @@ bool pvm_jam_finish(struct pvm_jam *s, penta_vm *base, const penta_stop *stop, s
                     struct json *j, penta_error *err)
 {
     struct pvm_vm *vm = pvm_vm(base);
-    penta_jam_result result = {.exit = exit_of(stop)};
+    penta_jam_result result = {.exit = stop_exit(stop)};
     struct jam_round round = {.host = s->host,
                               .layer = &s->state->changes,
                               .slot = s->input.slot,

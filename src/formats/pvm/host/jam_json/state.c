@@ -30,7 +30,7 @@ static void state_set(struct reading *r, const uint8_t *key, penta_bytes name, p
     if (!r->j->err->code) jam_layer_set(&r->state->changes, key, name, value);
 }
 
-static uint8_t *hex_of(struct jam_json *j, const char *text, size_t *size)
+static uint8_t *text_hex(struct jam_json *j, const char *text, size_t *size)
 {
     if (!strncmp(text, "0x", 2)) text += 2;
     uint8_t *bytes = hex_parse(bytes_of(text), size, j->err);
@@ -44,7 +44,7 @@ static void read_storage(void *user, const char *key, const struct json_object *
     struct writer bytes = {0};
     uint8_t state_key[JAM_KEY];
     size_t size = 0, mark = jam_json_enter(r->j, "storage", JAM_NO_INDEX);
-    uint8_t *name = hex_of(r->j, key, &size);
+    uint8_t *name = text_hex(r->j, key, &size);
     jam_json_bytes(r->j, value, key, JAM_ANY_SIZE, &bytes);
     jam_json_leave(r->j, mark);
     if (name) {
@@ -145,7 +145,7 @@ static void read_key(void *user, const char *key, const struct json_object *valu
     struct reading *r = user;
     struct writer bytes = {0};
     size_t size = 0, mark = jam_json_enter(r->j, "keys", JAM_NO_INDEX);
-    uint8_t *k = hex_of(r->j, key, &size);
+    uint8_t *k = text_hex(r->j, key, &size);
     if (k && size != JAM_KEY) error_at(r->j->err, BASE_JSON, 0, "a state key has 31 bytes");
     jam_json_bytes(r->j, value, key, JAM_ANY_SIZE, &bytes);
     jam_json_leave(r->j, mark);
@@ -239,7 +239,7 @@ struct row { /* A row is one value of the state; rows are sorted by service and 
     const struct jam_entry *entry;
 };
 
-static int by_service(const void *a, const void *b)
+static int rows_by_service(const void *a, const void *b)
 {
     const struct row *x = a, *y = b;
     if (x->service != y->service) return x->service > y->service ? 1 : -1;
@@ -367,7 +367,7 @@ static void write_chapters(struct json *j, struct penta_jam_state *state)
 }
 
 /* Tells whether the key is that of a chapter which write_chapters shows under a name. */
-static bool has_member(const uint8_t *key)
+static bool chapter_has_member(const uint8_t *key)
 {
     static const uint8_t others[] = {JAM_SLOT, JAM_PRIVILEGES};
     uint8_t chapter[JAM_KEY];
@@ -387,7 +387,7 @@ static size_t state_collect(struct jam_layer *all, struct row **out)
         if (!list[i]->value) continue;
         struct row row = {.entry = list[i]};
         row.kind = jam_key_kind(list[i]->key, list[i]->value, &row.service);
-        if (row.kind == JAM_IS_CHAPTER && has_member(list[i]->key)) continue;
+        if (row.kind == JAM_IS_CHAPTER && chapter_has_member(list[i]->key)) continue;
         /* This chapter belongs to the node, so it is shown under "keys". */
         if (row.kind == JAM_IS_CHAPTER) row.kind = JAM_IS_UNKNOWN;
         rows[n++] = row;
@@ -395,7 +395,7 @@ static size_t state_collect(struct jam_layer *all, struct row **out)
     if (!list || !rows)
         all->failed = true;
     else
-        qsort(rows, n, sizeof *rows, by_service);
+        qsort(rows, n, sizeof *rows, rows_by_service);
     free(list);
     *out = rows;
     return n;

@@ -57,7 +57,7 @@ static bool reentry_denied(const struct frame *f, const struct account *callee)
     return false;
 }
 
-static void set_returned(struct frame *f, struct blob *output)
+static void frame_set_returned(struct frame *f, struct blob *output)
 {
     free(f->returned.data);
     f->returned = *output;
@@ -74,14 +74,14 @@ static uint64_t calls_contracts_limit(const struct request *q, uint64_t wanted)
 }
 
 /* Writes the output of an ended frame to the place that the caller named, and frees the frame. */
-static bool hand_over(const struct request *q, struct frame *f, enum result_code code,
-                      uint64_t output_at, uint64_t length_at)
+static bool frame_hand_over(const struct request *q, struct frame *f, enum result_code code,
+                            uint64_t output_at, uint64_t length_at)
 {
     bool has_output = code == RESULT_SUCCESS || code == RESULT_REVERTED;
     struct blob none = {0};
     bool ok = !has_output ||
               revive_give_sized_optional(q, output_at, length_at, f->output.data, f->output.size);
-    set_returned(q->frame, has_output ? &f->output : &none);
+    frame_set_returned(q->frame, has_output ? &f->output : &none);
     revive_frame_free(f);
     return ok && revive_result(q, code);
 }
@@ -108,13 +108,13 @@ static bool calls_contracts_execute(const struct request *q, const struct call_a
     if (a->flags & FLAG_FORWARD_INPUT && !(a->flags & FLAG_CLONE_INPUT))
         q->frame->input_given = true;
     bool ended = a->flags & FLAG_TAIL_CALL && (code == RESULT_SUCCESS || code == RESULT_REVERTED);
-    if (!ended) return hand_over(q, f, code, a->output_at, a->output_length_at);
-    set_returned(q->frame, &f->output);
+    if (!ended) return frame_hand_over(q, f, code, a->output_at, a->output_length_at);
+    frame_set_returned(q->frame, &f->output);
     revive_frame_free(f);
     return calls_contracts_tail(q, code);
 }
 
-static bool too_deep(const struct request *q) { return q->frame->depth == DEPTH_MAX; }
+static bool calls_too_deep(const struct request *q) { return q->frame->depth == DEPTH_MAX; }
 
 /* The functions below answer call. */
 
@@ -131,7 +131,7 @@ static bool make_call(const struct request *q, const struct call_arguments *a)
     if (!callee) return false;
     f.code_now = callee->is.code;
     memcpy(f.caller, revive_account_address(from->account), ADDRESS);
-    if (!revive_precompile_is(a->callee) && (reentry_denied(from, callee) || too_deep(q)))
+    if (!revive_precompile_is(a->callee) && (reentry_denied(from, callee) || calls_too_deep(q)))
         return false;
     return take_input(q, a, &f.input) && calls_contracts_execute(q, a, &f);
 }
@@ -144,7 +144,7 @@ static bool call_with(const struct request *q, const struct call_arguments *a)
     if (!revive_u256_is_zero(&a->value) && (a->flags & FLAG_READ_ONLY || from->read_only))
         return false;
     from->reentry = a->flags & FLAG_REENTRY;
-    set_returned(from, &none);
+    frame_set_returned(from, &none);
     bool ok = make_call(q, a);
     from->reentry = true;
     return ok;
@@ -176,7 +176,7 @@ static bool delegate_with(const struct request *q, const struct call_arguments *
     struct blob none = {0};
     if (a->flags & ~(uint32_t)(FLAG_FORWARD_INPUT | FLAG_CLONE_INPUT | FLAG_TAIL_CALL))
         return false;
-    set_returned(from, &none);
+    frame_set_returned(from, &none);
     struct account *callee = revive_chain_account(&q->r->chain, a->callee);
     if (!callee) return false;
     struct frame f = {.parent = from,
@@ -188,7 +188,7 @@ static bool delegate_with(const struct request *q, const struct call_arguments *
                       .delegate = true,
                       .read_only = from->read_only};
     memcpy(f.caller, from->caller, ADDRESS);
-    if (!revive_precompile_is(a->callee) && too_deep(q)) return false;
+    if (!revive_precompile_is(a->callee) && calls_too_deep(q)) return false;
     return take_input(q, a, &f.input) && calls_contracts_execute(q, a, &f);
 }
 
@@ -238,7 +238,8 @@ static bool calls_contracts_construct(const struct request *q, struct frame *f, 
     calls_contracts_charge(q, used);
     bool ok = code != RESULT_SUCCESS || address_at == NOTHING ||
               revive_give(q, address_at, revive_account_address(f->account), ADDRESS);
-    return hand_over(q, f, code, calls_contracts_low(output), calls_contracts_high(output)) && ok;
+    return frame_hand_over(q, f, code, calls_contracts_low(output), calls_contracts_high(output)) &&
+           ok;
 }
 
 bool revive_call_instantiate(const struct request *q)
@@ -254,9 +255,9 @@ bool revive_call_instantiate(const struct request *q)
         !revive_fetch_number(q, calls_contracts_low(q->a[2]), &f.value) ||
         !revive_fetch_into(q, code_at, hash, HASH))
         return false;
-    set_returned(from, &none);
+    frame_set_returned(from, &none);
     f.code_now = revive_code_find(q->r, hash);
-    if (!f.code_now || too_deep(q)) return false;
+    if (!f.code_now || calls_too_deep(q)) return false;
     memcpy(f.caller, revive_account_address(from->account), ADDRESS);
     if (!revive_fetch(q, (uint32_t)(code_at + HASH), size - HASH, &f.input)) return false;
     f.account = f.code_of = new_account(q, calls_contracts_low(q->a[5]), f.code_now, &f.input);

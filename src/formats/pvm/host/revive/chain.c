@@ -34,7 +34,7 @@ bool revive_blob_set(struct blob *b, const void *data, size_t size)
     return true;
 }
 
-static bool no_memory(struct chain *c)
+static bool chain_no_memory(struct chain *c)
 {
     return error_at(&c->failure, BASE_MEMORY, 0, "no memory for the chain");
 }
@@ -54,7 +54,7 @@ static struct change *add_change(struct chain *c, enum change_kind kind)
 {
     if (!chain_charge(c, sizeof(struct change))) return NULL;
     if (!ARRAY_RESERVE(c->changes, c->change_capacity, c->change_count + 1)) {
-        no_memory(c);
+        chain_no_memory(c);
         return NULL;
     }
     struct change *change = &c->changes[c->change_count++];
@@ -72,7 +72,7 @@ struct account *revive_chain_account(struct chain *c, const uint8_t address[ADDR
     struct account *a = revive_chain_find(c, address);
     if (a || !chain_charge(c, sizeof *a)) return a;
     a = revive_table_add(&c->accounts, address, ADDRESS, sizeof *a);
-    if (!a) no_memory(c);
+    if (!a) chain_no_memory(c);
     return a;
 }
 
@@ -97,7 +97,7 @@ bool revive_chain_set_immutable(struct chain *c, struct account *a, const void *
     change->of.account = a;
     change->old.slot.value = a->immutable;
     a->immutable = (struct blob){0};
-    return revive_blob_set(&a->immutable, data, size) || no_memory(c);
+    return revive_blob_set(&a->immutable, data, size) || chain_no_memory(c);
 }
 
 bool revive_chain_transfer(struct chain *c, struct account *from, struct account *to,
@@ -126,11 +126,11 @@ static size_t slot_key(uint8_t *into, const uint8_t *address, enum storage_kind 
     return ADDRESS + 1 + key->size;
 }
 
-static bool is_transient(enum storage_kind kind) { return kind >= STORAGE_TRANSIENT_WORDS; }
+static bool storage_is_transient(enum storage_kind kind) { return kind >= STORAGE_TRANSIENT_WORDS; }
 
-static bool is_present(const struct chain *c, const struct slot *s)
+static bool slot_is_present(const struct chain *c, const struct slot *s)
 {
-    bool transient = is_transient((enum storage_kind)s->entry.key[ADDRESS]);
+    bool transient = storage_is_transient((enum storage_kind)s->entry.key[ADDRESS]);
     return s->present && (!transient || s->transaction == c->transaction);
 }
 
@@ -139,7 +139,7 @@ const struct slot *revive_chain_load(const struct chain *c, const uint8_t addres
 {
     uint8_t whole[KEY_MAX];
     const struct slot *s = revive_table_find(&c->slots, whole, slot_key(whole, address, kind, key));
-    return s && is_present(c, s) ? s : NULL;
+    return s && slot_is_present(c, s) ? s : NULL;
 }
 
 static bool change_slot(struct chain *c, struct slot *s, const struct blob *value)
@@ -154,7 +154,7 @@ static bool change_slot(struct chain *c, struct slot *s, const struct blob *valu
     s->value = (struct blob){0};
     s->present = value != NULL;
     s->transaction = c->transaction;
-    return !value || revive_blob_set(&s->value, value->data, value->size) || no_memory(c);
+    return !value || revive_blob_set(&s->value, value->data, value->size) || chain_no_memory(c);
 }
 
 bool revive_chain_store(struct chain *c, const uint8_t address[ADDRESS], enum storage_kind kind,
@@ -167,7 +167,7 @@ bool revive_chain_store(struct chain *c, const uint8_t address[ADDRESS], enum st
     if (!s) {
         if (!chain_charge(c, sizeof *s + size)) return false;
         s = revive_table_add(&c->slots, whole, size, sizeof *s);
-        if (!s) return no_memory(c);
+        if (!s) return chain_no_memory(c);
     }
     return change_slot(c, s, value);
 }
@@ -190,7 +190,7 @@ bool revive_chain_event(struct chain *c, const uint8_t address[ADDRESS], struct 
             c->events = more;
             c->event_capacity = capacity;
         }
-        ok = more || no_memory(c);
+        ok = more || chain_no_memory(c);
     }
     if (!ok || !add_change(c, CHANGE_EVENT)) {
         free(topics.data);
@@ -260,7 +260,7 @@ static bool remove_contract(struct chain *c, struct account *a)
         for (struct table_entry *e = c->slots.buckets[i]; e; e = e->next)
             if (!memcmp(e->key, a->entry.key, ADDRESS) && !change_slot(c, (struct slot *)e, NULL))
                 return false;
-    return revive_blob_set(&a->immutable, NULL, 0) || no_memory(c);
+    return revive_blob_set(&a->immutable, NULL, 0) || chain_no_memory(c);
 }
 
 bool revive_chain_commit(struct chain *c)

@@ -6,7 +6,7 @@
 
 /* Ends the run because the contract asks for something that is valid and that this host does not
  * support. */
-static bool stop_here(struct pvm_revive *r, const char *what)
+static bool run_stop_here(struct pvm_revive *r, const char *what)
 {
     return error_at(&r->failure, BASE_UNSUPPORTED, 0, "the contract host does not support %.80s",
                     what);
@@ -29,7 +29,7 @@ bool revive_frame_answer(struct pvm_revive *r, struct frame *f, const penta_stop
         char name[80] = "a host call without a name";
         penta_bytes import = pvm_import_name(c->module, stop->detail);
         if (import.size) snprintf(name, sizeof name, "'%.*s'", BYTES_ARG(import, 60));
-        return stop_here(r, name);
+        return run_stop_here(r, name);
     }
     if (!c->calls[stop->detail].answer(&q) && !r->interrupted) {
         uint64_t gas = out->gas; /* An inner call may have used some of the gas. */
@@ -186,7 +186,7 @@ bool revive_frame_end(struct pvm_revive *r, struct frame *f, enum result_code *c
     return true;
 }
 
-static bool work_over(void *user, uint64_t units)
+static bool frames_work_over(void *user, uint64_t units)
 {
     struct pvm_revive *r = user;
     if (vm_work(&r->outer->base, units)) r->interrupted = true;
@@ -195,7 +195,7 @@ static bool work_over(void *user, uint64_t units)
 
 struct long_work revive_work(struct pvm_revive *r)
 {
-    return (struct long_work){.over = work_over, .user = r};
+    return (struct long_work){.over = frames_work_over, .user = r};
 }
 
 static bool run_precompile(struct pvm_revive *r, struct frame *f)
@@ -210,7 +210,7 @@ static bool run_precompile(struct pvm_revive *r, struct frame *f)
     case PRECOMPILE_ENDED: return false;
     case PRECOMPILE_UNSUPPORTED: break;
     }
-    return stop_here(r, name);
+    return run_stop_here(r, name);
 }
 
 bool revive_frame_execute(struct pvm_revive *r, struct frame *f, uint64_t gas, uint64_t *used,

@@ -6,7 +6,7 @@
 #include "base/number.h"
 #include "pvm/host/revive/revive.h"
 
-static penta_bytes without_0x(penta_bytes text)
+static penta_bytes text_without_0x(penta_bytes text)
 {
     if (text.size >= 2 && text.data[0] == '0' && (text.data[1] | 32) == 'x')
         return (penta_bytes){text.data + 2, text.size - 2};
@@ -16,7 +16,7 @@ static penta_bytes without_0x(penta_bytes text)
 bool revive_address_parse(penta_bytes text, uint8_t out[ADDRESS])
 {
     size_t size = 0;
-    uint8_t *bytes = hex_parse(without_0x(text), &size, NULL);
+    uint8_t *bytes = hex_parse(text_without_0x(text), &size, NULL);
     bool ok = bytes && size == ADDRESS;
     if (ok) memcpy(out, bytes, ADDRESS);
     free(bytes);
@@ -92,7 +92,7 @@ static bool chain_option(struct pvm_revive *r, const penta_option *o, penta_erro
     return true;
 }
 
-static bool is_call(const penta_option *o)
+static bool option_is_call(const penta_option *o)
 {
     return !strcmp(o->key, "call") || !strcmp(o->key, "pc") || !strcmp(o->key, "entry");
 }
@@ -100,7 +100,7 @@ static bool is_call(const penta_option *o)
 static bool input_option(struct transaction *t, const penta_option *o, penta_error *err)
 {
     size_t size = 0;
-    uint8_t *bytes = hex_parse(without_0x(bytes_of(o->value)), &size, err);
+    uint8_t *bytes = hex_parse(text_without_0x(bytes_of(o->value)), &size, err);
     if (!bytes) return error_at(err, BASE_OPTION_VALUE, 0, "calldata is not hex");
     free(t->input.data);
     t->input = (struct blob){bytes, size};
@@ -125,7 +125,7 @@ static bool transaction_option(struct transaction *t, const penta_option *o, boo
     return true;
 }
 
-static enum entry entry_of(const penta_option *o, const struct pvm_program *p)
+static enum entry option_entry(const penta_option *o, const struct pvm_program *p)
 {
     penta_bytes name = {0};
     if (o && !strcmp(o->key, "call")) name = bytes_of(o->value);
@@ -145,7 +145,7 @@ static bool read_transaction(struct pvm_revive *r, struct transaction *t,
     memset(t->caller, 0x11, ADDRESS);
     memset(t->address, 0x22, ADDRESS);
     t->time = r->block.time;
-    t->entry = entry_of(at < to ? &options[at] : NULL, &pvm_module(r->module)->program);
+    t->entry = option_entry(at < to ? &options[at] : NULL, &pvm_module(r->module)->program);
     bool ok = true;
     for (size_t i = 0; ok && i < first; i++) ok = transaction_option(t, &options[i], false, err);
     if (before) memcpy(t->address, before->address, ADDRESS);
@@ -157,14 +157,14 @@ static bool read_transactions(struct pvm_revive *r, const penta_option *options,
                               penta_error *err)
 {
     size_t calls = 0, first = 0;
-    for (size_t i = 0; i < count; i++) calls += is_call(&options[i]);
-    while (first < count && !is_call(&options[first])) first++;
+    for (size_t i = 0; i < count; i++) calls += option_is_call(&options[i]);
+    while (first < count && !option_is_call(&options[first])) first++;
     r->transactions = calloc(calls + 1, sizeof *r->transactions);
     if (!r->transactions) return error_at(err, BASE_MEMORY, 0, "no memory for the calls");
     r->transaction_count = calls ? calls : 1;
     for (size_t k = 0, at = first; k < r->transaction_count; k++) {
         size_t to = at < count ? at + 1 : count;
-        while (to < count && !is_call(&options[to])) to++;
+        while (to < count && !option_is_call(&options[to])) to++;
         if (!read_transaction(r, &r->transactions[k], options, first, at, to, err)) return false;
         at = to;
     }

@@ -71,7 +71,7 @@ static enum precompiled contract_identity(penta_bytes in, struct blob *out, stru
 
 /* Returns the length that the input has at this offset, or a number above MODEXP_MAX when the
  * length has more than 16 bits. */
-static size_t length_at(penta_bytes in, size_t offset)
+static size_t modexp_length_at(penta_bytes in, size_t offset)
 {
     uint8_t word[WORD];
     contract_take(in, offset, word, WORD);
@@ -83,7 +83,8 @@ static size_t length_at(penta_bytes in, size_t offset)
 static enum precompiled contract_modexp(penta_bytes in, struct blob *out, struct long_work *work)
 {
     uint8_t base[MODEXP_MAX], exponent[MODEXP_MAX], modulus[MODEXP_MAX], power[MODEXP_MAX];
-    size_t b = length_at(in, 0), e = length_at(in, WORD), m = length_at(in, 2 * WORD);
+    size_t b = modexp_length_at(in, 0), e = modexp_length_at(in, WORD),
+           m = modexp_length_at(in, 2 * WORD);
     bool valid;
     if (b > MODEXP_MAX || m > MODEXP_MAX) return PRECOMPILE_FAILED;
     if (!b && !m) return contract_done(out, NULL, 0);

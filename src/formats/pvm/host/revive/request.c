@@ -7,14 +7,14 @@
 
 enum { LOWEST = 0x10000 }; /* Nothing is mapped below this address. */
 
-static bool in_range(uint64_t address, uint64_t size)
+static bool guest_in_range(uint64_t address, uint64_t size)
 {
     return (uint32_t)address >= LOWEST && (uint32_t)address + size <= UINT64_C(1) << 32;
 }
 
 bool revive_fetch_into(const struct request *q, uint64_t address, void *into, size_t size)
 {
-    return !size || (in_range(address, size) &&
+    return !size || (guest_in_range(address, size) &&
                      q->frame->vm->engine->peek(q->frame->vm, (uint32_t)address, into, size));
 }
 
@@ -48,7 +48,7 @@ bool revive_give(const struct request *q, uint64_t address, const void *bytes, s
 {
     const struct pvm_memory *memory = &pvm_vm_const(q->frame->vm)->memory;
     if (!size) return true;
-    if (!in_range(address, size)) return false;
+    if (!guest_in_range(address, size)) return false;
     const uint64_t end = (uint32_t)address + (uint64_t)size;
     for (uint64_t page = (uint32_t)address / PVM_PAGE; page * PVM_PAGE < end; page++)
         if (!(memory->rights[page] & PVM_WRITABLE)) return false;

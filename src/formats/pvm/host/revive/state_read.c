@@ -24,7 +24,7 @@ static void state_read_unknown(struct loading *l, const char *where, const char 
     error_at(l->err, BASE_SYNTAX, 0, "state: %s has no member '%.50s'", where, name);
 }
 
-static penta_bytes text_of(const struct json_object *v)
+static penta_bytes value_text(const struct json_object *v)
 {
     const char *text = json_as_text(v);
     return text ? (penta_bytes){(const uint8_t *)text, json_text_size(v)} : (penta_bytes){0};
@@ -36,7 +36,7 @@ static void read_number(struct loading *l, const char *name, const struct json_o
     uint64_t small;
     if (json_is_int(v) && json_as_uint(v, &small))
         *out = revive_u256_of(small);
-    else if (!json_is_text(v) || !revive_u256_parse(text_of(v), out))
+    else if (!json_is_text(v) || !revive_u256_parse(value_text(v), out))
         state_read_bad(l, name, "a number below 2^256");
 }
 
@@ -49,11 +49,11 @@ static void read_uint(struct loading *l, const char *name, const struct json_obj
 static void read_address(struct loading *l, const char *name, const struct json_object *v,
                          uint8_t *out)
 {
-    if (!json_is_text(v) || !revive_address_parse(text_of(v), out))
+    if (!json_is_text(v) || !revive_address_parse(value_text(v), out))
         state_read_bad(l, name, "20 bytes in hex");
 }
 
-static bool hex_of(penta_bytes text, struct blob *out)
+static bool hex_read(penta_bytes text, struct blob *out)
 {
     const bool prefix = text.size >= 2 && text.data[0] == '0' && text.data[1] == 'x';
     size_t skip = prefix ? 2 : 0, digits = text.size - skip;
@@ -75,7 +75,7 @@ static bool hex_of(penta_bytes text, struct blob *out)
 static bool read_hex(struct loading *l, const char *name, const struct json_object *v, size_t most,
                      struct blob *out)
 {
-    if (json_is_text(v) && hex_of(text_of(v), out)) {
+    if (json_is_text(v) && hex_read(value_text(v), out)) {
         if (out->size <= most) return true;
         free(out->data);
     }
@@ -112,7 +112,7 @@ static void read_code(void *user, const char *name, const struct json_object *v)
     if (l->err->code || !read_hex(l, name, v, SIZE_MAX, &bytes)) return;
     penta_buffer buffer = {bytes.data, bytes.size, bytes.size + 1};
     const struct code *c = revive_code_upload(l->r, &buffer, l->err);
-    bool same = c && hex_of(bytes_of(name), &hash) && hash.size == HASH &&
+    bool same = c && hex_read(bytes_of(name), &hash) && hash.size == HASH &&
                 !memcmp(hash.data, revive_code_hash(c), HASH);
     if (c && !same) state_read_bad(l, name, "the Keccak-256 of its code");
     free(hash.data);
@@ -124,7 +124,7 @@ static void read_slot(void *user, const char *name, const struct json_object *v)
     struct blob key = {0}, value = {0};
     bool word = l->kind == STORAGE_WORDS;
     if (l->err->code || !read_hex(l, name, v, VALUE_BYTES_MAX, &value)) return;
-    if (!hex_of(bytes_of(name), &key) || (word ? key.size != HASH : key.size > KEY_BYTES_MAX))
+    if (!hex_read(bytes_of(name), &key) || (word ? key.size != HASH : key.size > KEY_BYTES_MAX))
         state_read_bad(l, name, word ? "a key of 32 bytes in hex" : "a key in hex");
     else if (!revive_chain_store(&l->r->chain, revive_account_address(l->account), l->kind, &key,
                                  &value))

@@ -25,7 +25,7 @@ static void write_hex(struct view *v, const char *name, const void *bytes, size_
     if (!v->value.failed) json_text(&v->json, name, (const char *)v->value.out.data);
 }
 
-static const char *key_of(struct view *v, const void *bytes, size_t size)
+static const char *member_key(struct view *v, const void *bytes, size_t size)
 {
     hex_text((penta_bytes){bytes, size}, &v->key);
     return v->key.failed ? "" : (const char *)v->key.out.data;
@@ -65,7 +65,7 @@ static void write_storage(struct view *v, const struct account *a, struct table_
         if (!s->present || key[ADDRESS] != kind || memcmp(key, a->entry.key, ADDRESS)) continue;
         if (!open) json_object(&v->json, name);
         open = true;
-        key_of(v, key + ADDRESS + 1, s->entry.key_size - ADDRESS - 1);
+        member_key(v, key + ADDRESS + 1, s->entry.key_size - ADDRESS - 1);
         write_hex(v, (const char *)v->key.out.data, s->value.data, s->value.size);
     }
     if (open) json_end(&v->json);
@@ -73,7 +73,7 @@ static void write_storage(struct view *v, const struct account *a, struct table_
 
 static void write_account(struct view *v, const struct account *a, struct table_entry **slots)
 {
-    json_object(&v->json, key_of(v, a->entry.key, ADDRESS));
+    json_object(&v->json, member_key(v, a->entry.key, ADDRESS));
     write_number(v, "balance", &a->is.balance);
     if (!a->counted && !a->is.contract) json_bool(&v->json, "unlimited", true);
     json_uint(&v->json, "nonce", a->is.nonce);
@@ -103,7 +103,7 @@ bool revive_state_write(const struct pvm_revive *r, struct writer *out, penta_er
     json_object(&v.json, "codes");
     for (size_t i = 0; codes && i < r->codes.count; i++) {
         const struct code *c = (const struct code *)codes[i];
-        key_of(&v, revive_code_hash(c), HASH);
+        member_key(&v, revive_code_hash(c), HASH);
         write_hex(&v, (const char *)v.key.out.data, c->bytes.data, c->bytes.size);
     }
     json_finish(&v.json);

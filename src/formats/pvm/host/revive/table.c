@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t hash_of(const uint8_t *key, size_t size)
+static uint64_t table_hash(const uint8_t *key, size_t size)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (size_t i = 0; i < size; i++) hash = (hash ^ key[i]) * UINT64_C(0x100000001b3);
@@ -14,7 +14,7 @@ static uint64_t hash_of(const uint8_t *key, size_t size)
 void *revive_table_find(const struct table *t, const void *key, size_t size)
 {
     if (!t->capacity) return NULL;
-    uint64_t hash = hash_of(key, size);
+    uint64_t hash = table_hash(key, size);
     struct table_entry *e = t->buckets[hash & (t->capacity - 1)];
     while (e && (e->hash != hash || e->key_size != size || memcmp(e->key, key, size))) e = e->next;
     return e;
@@ -51,7 +51,7 @@ void *revive_table_add(struct table *t, const void *key, size_t size, size_t rec
     if (size) memcpy(copy, key, size);
     e->key = copy;
     e->key_size = size;
-    e->hash = hash_of(copy, size);
+    e->hash = table_hash(copy, size);
     struct table_entry **to = &t->buckets[e->hash & (t->capacity - 1)];
     e->next = *to;
     *to = e;
@@ -59,7 +59,7 @@ void *revive_table_add(struct table *t, const void *key, size_t size, size_t rec
     return e;
 }
 
-static int by_key(const void *a, const void *b)
+static int entries_by_key(const void *a, const void *b)
 {
     const struct table_entry *x = *(struct table_entry *const *)a;
     const struct table_entry *y = *(struct table_entry *const *)b;
@@ -75,7 +75,7 @@ struct table_entry **revive_table_sorted(const struct table *t)
     if (!list) return NULL;
     for (size_t i = 0; i < t->capacity; i++)
         for (struct table_entry *e = t->buckets[i]; e; e = e->next) list[count++] = e;
-    qsort(list, count, sizeof *list, by_key);
+    qsort(list, count, sizeof *list, entries_by_key);
     return list;
 }
 

@@ -73,7 +73,7 @@ struct sources {
     uint32_t *from;
 };
 
-static unsigned ways_out(const struct link_block *b, uint32_t to[2])
+static unsigned block_ways_out(const struct link_block *b, uint32_t to[2])
 {
     const struct link_insn *last = link_last(b);
     unsigned count = 0;
@@ -89,11 +89,11 @@ static bool find_sources(struct link *l, struct sources *s)
     s->from = malloc((2 * l->block_count + 1) * sizeof *s->from);
     if (!s->first || !s->from) return error_at(&l->err, BASE_MEMORY, 0, "no memory for blocks");
     for (size_t i = 0; i < l->block_count; i++)
-        for (unsigned n = l->blocks[i].reached ? ways_out(&l->blocks[i], to) : 0; n-- > 0;)
+        for (unsigned n = l->blocks[i].reached ? block_ways_out(&l->blocks[i], to) : 0; n-- > 0;)
             s->first[to[n] + 1]++;
     for (size_t i = 0; i < l->block_count; i++) s->first[i + 1] += s->first[i];
     for (uint32_t i = 0; i < l->block_count; i++)
-        for (unsigned n = l->blocks[i].reached ? ways_out(&l->blocks[i], to) : 0; n-- > 0;)
+        for (unsigned n = l->blocks[i].reached ? block_ways_out(&l->blocks[i], to) : 0; n-- > 0;)
             s->from[s->first[to[n]]++] = i;
     /* The loop above has moved each start to the end of its part, and that is the start of the
      * next part. */
@@ -134,7 +134,7 @@ static bool dead_removable(const struct link *l, const struct link_insn *in)
            (address >= l->rw_address && address - l->rw_address + 8 <= l->rw_size);
 }
 
-static bool is_nothing(const struct link_insn *in)
+static bool insn_is_nothing(const struct link_insn *in)
 {
     if (in->op == PVM_OP_move_reg) return in->a == in->d;
     if (in->op == PVM_OP_add_imm_64) return in->a == in->b && !in->imm1 && in->ref == REF_NONE;
@@ -149,7 +149,7 @@ static void dead_sweep(const struct liveness *w, struct link_block *b, bool *cha
         struct link_insn in = b->insns[k];
         uint16_t writes = link_writes(&in);
         bool dead = writes && !(writes & live) && dead_removable(w->l, &in);
-        if (dead || is_nothing(&in)) {
+        if (dead || insn_is_nothing(&in)) {
             *changed = true;
             continue;
         }

@@ -3,7 +3,7 @@
 #include "pvm/link/optimise/optimise.h"
 #include <stdlib.h>
 
-static bool is_call(uint8_t op)
+static bool op_is_call(uint8_t op)
 {
     return op == PVM_OP_load_imm_and_jump || op == PVM_OP_load_imm_and_jump_indirect;
 }
@@ -25,7 +25,7 @@ void opt_normal_form(struct link *l)
 static void flow_thread(struct link *l, struct link_block *b, bool *changed)
 {
     struct link_insn *last = link_last(b);
-    uint32_t next = last && is_call(last->op) ? b->next : link_through(l, b->next);
+    uint32_t next = last && op_is_call(last->op) ? b->next : link_through(l, b->next);
     if (next != b->next) {
         b->next = next;
         *changed = true;
@@ -54,7 +54,7 @@ static void count_uses(const struct link *l, uint32_t *uses)
             if (in->ref == REF_CODE) uses[in->to] += 2; /* The address can be used from anywhere. */
             if (pvm_has_target(in->op)) uses[in->to]++;
             /* A block to which a call returns is not merged. */
-            if (is_call(in->op)) uses[b->next]++;
+            if (op_is_call(in->op)) uses[b->next]++;
         }
         if (b->next != LINK_NONE) uses[b->next]++;
     }
@@ -141,12 +141,12 @@ bool opt_flow(struct link *l, bool *changed)
  * it, or a few instructions before a jump. Compilers share such ends of blocks, and then one
  * jump leads to the next. A copy of three instructions made the loop of an interpreter a sixth
  * faster for one percent more code; longer copies gave no more. */
-static bool is_short(const struct link_block *b)
+static bool block_is_short(const struct link_block *b)
 {
     enum { COPIED = 3 };
     const struct link_insn *last = link_last(b);
     if (!last) return b->next != LINK_NONE && b->count <= COPIED;
-    return b->count == 1 && !is_call(last->op) && !link_is_branch(last->op);
+    return b->count == 1 && !op_is_call(last->op) && !link_is_branch(last->op);
 }
 
 static bool flow_append(struct link *l, struct link_block *b, const struct link_block *tail)
@@ -169,7 +169,7 @@ bool opt_tails(struct link *l, bool *changed)
         /* A block from which control goes on into the short one without a jump needs no copy. */
         if (!b->reached || b->next == LINK_NONE || b->next == i || b->next == i + 1) continue;
         const struct link_block *tail = &l->blocks[b->next];
-        if (link_last(b) || !is_short(tail)) continue;
+        if (link_last(b) || !block_is_short(tail)) continue;
         if (!flow_append(l, b, tail)) return false;
         *changed = true;
     }

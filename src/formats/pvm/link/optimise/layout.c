@@ -26,7 +26,7 @@ static bool block_written(const struct link *l, uint32_t block)
     return l->blocks[block].reached && link_through(l, block) == block;
 }
 
-static bool can_follow(const struct placing *w, uint32_t block, uint32_t after)
+static bool block_can_follow(const struct placing *w, uint32_t block, uint32_t after)
 {
     if (block == LINK_NONE || w->placed[block] || !block_written(w->l, block)) return false;
     uint32_t before = w->before[block];
@@ -34,15 +34,15 @@ static bool can_follow(const struct placing *w, uint32_t block, uint32_t after)
            !falls_into(w->l, before, block);
 }
 
-static uint32_t best_after(const struct placing *w, uint32_t block)
+static uint32_t block_best_after(const struct placing *w, uint32_t block)
 {
     const struct link_block *b = &w->l->blocks[block];
     const struct link_insn *last = link_last(b);
     if (last && !link_is_branch(last->op)) return LINK_NONE;
     uint32_t next = link_through(w->l, b->next),
              to = last ? link_through(w->l, last->to) : LINK_NONE;
-    if (can_follow(w, next, block)) return next;
-    return can_follow(w, to, block) ? to : LINK_NONE;
+    if (block_can_follow(w, next, block)) return next;
+    return block_can_follow(w, to, block) ? to : LINK_NONE;
 }
 
 bool opt_layout(struct link *l)
@@ -60,7 +60,7 @@ bool opt_layout(struct link *l)
     }
     for (uint32_t i = 0; ok && i < l->block_count; i++) {
         if (!block_written(l, i)) continue;
-        for (uint32_t b = i; b != LINK_NONE && !w.placed[b]; b = best_after(&w, b)) {
+        for (uint32_t b = i; b != LINK_NONE && !w.placed[b]; b = block_best_after(&w, b)) {
             w.placed[b] = true;
             l->sequence[l->sequence_count++] = b;
         }

@@ -32,7 +32,10 @@ struct analysis {
 
 static const struct value unknown = {.kind = UNKNOWN};
 
-static bool is_constant(const struct state *s, uint8_t reg) { return s->reg[reg].kind == CONSTANT; }
+static bool register_is_constant(const struct state *s, uint8_t reg)
+{
+    return s->reg[reg].kind == CONSTANT;
+}
 
 static uint64_t values_number(const struct state *s, uint8_t reg)
 {
@@ -91,18 +94,20 @@ static struct value values_computed(const struct analysis *a, const struct state
         return (struct value){.kind = CONSTANT, .number = in->imm1};
     case PVM_DO_SET2:
         if (in->op == PVM_OP_move_reg) return values_sum(a, s, in->a, 0);
-        known = is_constant(s, in->a);
+        known = register_is_constant(s, in->a);
         break;
-    case PVM_DO_SET3: known = is_constant(s, in->a) && is_constant(s, in->b); break;
+    case PVM_DO_SET3:
+        known = register_is_constant(s, in->a) && register_is_constant(s, in->b);
+        break;
     case PVM_DO_SET2I:
         /* The instruction with the low half of an address of code has all of it, and the high
          * half is 0. */
         if (in->ref == REF_CODE) {
-            bool zero = is_constant(s, in->b) && !s->reg[in->b].number;
+            bool zero = register_is_constant(s, in->b) && !s->reg[in->b].number;
             return zero ? (struct value){.kind = CODE, .block = in->to} : unknown;
         }
         if (in->op == add_op(a)) return values_sum(a, s, in->b, in->imm1);
-        known = is_constant(s, in->b);
+        known = register_is_constant(s, in->b);
         break;
     default: return unknown;
     }
@@ -115,11 +120,11 @@ static struct value values_computed(const struct analysis *a, const struct state
 /* Returns the result of a conditional move, if its condition is known. */
 static struct value values_moved(const struct state *s, const struct link_insn *in, uint8_t d)
 {
-    if (!is_constant(s, in->b)) return unknown;
+    if (!register_is_constant(s, in->b)) return unknown;
     if (!link_decide(in->op, 0, values_number(s, in->b), 0)) return s->reg[d];
     if (in->op == PVM_OP_cmov_if_zero_imm || in->op == PVM_OP_cmov_if_not_zero_imm)
         return (struct value){.kind = CONSTANT, .number = in->imm1};
-    return is_constant(s, in->a) ? s->reg[in->a] : unknown;
+    return register_is_constant(s, in->a) ? s->reg[in->a] : unknown;
 }
 
 static void values_step(const struct analysis *a, struct state *s, const struct link_insn *in)
@@ -191,7 +196,7 @@ static void values_start(struct analysis *a)
     }
 }
 
-static void pass_on(struct analysis *a, uint32_t block, struct opt_queue *queue)
+static void values_pass_on(struct analysis *a, uint32_t block, struct opt_queue *queue)
 {
     const struct link_block *b = &a->l->blocks[block];
     const struct link_insn *last = link_last(b);
@@ -211,12 +216,12 @@ static bool values_solve(struct analysis *a)
     values_start(a);
     for (uint32_t i = 0; i < a->l->block_count; i++)
         if (a->l->blocks[i].reached && a->in[i].reg[0].kind != ANY) opt_queue_add(&queue, i);
-    for (uint32_t i; (i = opt_queue_take(&queue)) != LINK_NONE;) pass_on(a, i, &queue);
+    for (uint32_t i; (i = opt_queue_take(&queue)) != LINK_NONE;) values_pass_on(a, i, &queue);
     opt_queue_free(&queue);
     return true;
 }
 
-static unsigned size_of(int64_t value)
+static unsigned immediate_size(int64_t value)
 {
     int32_t v = (int32_t)value;
     if (!v) return 0;
@@ -227,7 +232,7 @@ static unsigned size_of(int64_t value)
 
 /* Tells whether this instruction is the only one that reads the register. If the instruction can
  * do without the register, the one that set it is dropped. */
-static bool only_use(const struct state *s, const struct link_insn *in, uint8_t reg)
+static bool register_only_use(const struct state *s, const struct link_insn *in, uint8_t reg)
 {
     bool written = link_writes(in) & link_bit(reg);
     return s->reg[reg].local && !s->reg[reg].uses && (written || !(in->live & link_bit(reg)));
@@ -239,8 +244,8 @@ static bool values_pays(const struct state *s, const struct link_insn *in, uint8
                         unsigned free_bytes)
 {
     int64_t value = s->reg[reg].number;
-    if (!is_constant(s, reg) || !link_fits32(value)) return false;
-    return size_of(value) <= free_bytes || only_use(s, in, reg);
+    if (!register_is_constant(s, reg) || !link_fits32(value)) return false;
+    return immediate_size(value) <= free_bytes || register_only_use(s, in, reg);
 }
 
 static bool values_has(const struct analysis *a, uint8_t op)
@@ -315,7 +320,8 @@ static void rewrite_add(struct analysis *a, const struct state *s, struct link_i
     const struct value *v = &s->reg[in->b];
     if (in->op != add_op(a) || in->ref != REF_NONE) return;
     if (v->kind == SUM && link_fits32(v->number + in->imm1) &&
-        (only_use(s, in, in->b) || size_of(v->number + in->imm1) <= size_of(in->imm1))) {
+        (register_only_use(s, in, in->b) ||
+         immediate_size(v->number + in->imm1) <= immediate_size(in->imm1))) {
         int64_t total = v->number + in->imm1;
         if (total)
             values_change(a, in,
@@ -335,11 +341,12 @@ static void rewrite_address(struct analysis *a, const struct state *s, struct li
     const struct value *v = &s->reg[*base];
     int64_t total = (int32_t)((uint32_t)v->number + (uint32_t)in->imm1);
     uint8_t absolute = link_form(in->op)->second;
-    if (v->kind == SUM && (only_use(s, in, *base) || size_of(total) <= size_of(in->imm1))) {
+    if (v->kind == SUM &&
+        (register_only_use(s, in, *base) || immediate_size(total) <= immediate_size(in->imm1))) {
         *base = v->reg;
         in->imm1 = total;
         *a->changed = true;
-    } else if (v->kind == CONSTANT && values_has(a, absolute) && only_use(s, in, *base)) {
+    } else if (v->kind == CONSTANT && values_has(a, absolute) && register_only_use(s, in, *base)) {
         in->op = absolute;
         in->imm1 = total;
         *a->changed = true;
@@ -364,7 +371,7 @@ static void rewrite_cmov(struct analysis *a, const struct state *s, struct link_
 {
     bool imm = link_kind(in->op) == PVM_DO_CMOVI;
     uint8_t d = imm ? in->a : in->d, constant = link_form(in->op)->first;
-    if (is_constant(s, in->b)) {
+    if (register_is_constant(s, in->b)) {
         if (!link_decide(in->op, 0, values_number(s, in->b), 0))
             values_change(a, in, (struct link_insn){.op = PVM_OP_move_reg, .d = d, .a = d});
         else if (imm)
@@ -385,7 +392,7 @@ static void rewrite_branch(struct analysis *a, const struct state *s, struct lin
 {
     bool imm = link_kind(in->op) == PVM_DO_BRANCHI;
     const struct link_form *form = link_form(in->op);
-    bool known = is_constant(s, in->a) && (imm || is_constant(s, in->b));
+    bool known = register_is_constant(s, in->a) && (imm || register_is_constant(s, in->b));
     if (known || (!imm && in->a == in->b)) {
         uint64_t x = known ? values_number(s, in->a) : 0, y = imm     ? (uint64_t)in->imm1
                                                               : known ? values_number(s, in->b)
@@ -446,7 +453,7 @@ static void rewrite_value(struct analysis *a, const struct state *s, struct link
         return;
     }
     if (v.kind == CODE && in->op != PVM_OP_load_imm) {
-        if (in->op == PVM_OP_move_reg && !only_use(s, in, in->a)) return;
+        if (in->op == PVM_OP_move_reg && !register_only_use(s, in, in->a)) return;
         values_change(
             a, in,
             (struct link_insn){.op = PVM_OP_load_imm, .a = d, .ref = REF_CODE, .to = v.block});
@@ -454,11 +461,11 @@ static void rewrite_value(struct analysis *a, const struct state *s, struct link
     }
     if (v.kind == CONSTANT && kind != PVM_DO_LOADI && kind != PVM_DO_LOADI64) {
         /* A move is shorter than the load of most constants. */
-        bool source_goes =
-            (kind == PVM_DO_SET2 ? only_use(s, in, in->a) : only_use(s, in, in->b)) ||
-            (kind == PVM_DO_SET3 && only_use(s, in, in->a));
-        unsigned own = kind == PVM_DO_SET2 ? 0 : kind == PVM_DO_SET3 ? 1 : size_of(in->imm1);
-        if (link_fits32(v.number) ? size_of(v.number) <= own || source_goes
+        bool source_goes = (kind == PVM_DO_SET2 ? register_only_use(s, in, in->a)
+                                                : register_only_use(s, in, in->b)) ||
+                           (kind == PVM_DO_SET3 && register_only_use(s, in, in->a));
+        unsigned own = kind == PVM_DO_SET2 ? 0 : kind == PVM_DO_SET3 ? 1 : immediate_size(in->imm1);
+        if (link_fits32(v.number) ? immediate_size(v.number) <= own || source_goes
                                   : source_goes && values_has(a, PVM_OP_load_imm64)) {
             load_constant(a, in, d, v.number);
             return;

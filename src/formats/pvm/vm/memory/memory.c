@@ -115,7 +115,7 @@ static void memory_learn(const struct pvm_memory *m)
             pvm_backing_dirty(m, m->areas[i].address / PAGE, (uint32_t)(m->areas[i].length / PAGE));
 }
 
-static uint8_t rights_of(bool writable)
+static uint8_t page_rights(bool writable)
 {
     return writable ? PVM_READ | PVM_LOAD | PVM_WRITABLE : PVM_READ | PVM_LOAD;
 }
@@ -144,7 +144,7 @@ static void each_watched(struct pvm_memory *m, void (*fn)(const struct guard *g,
     }
 }
 
-static struct pvm_span span_of(const struct guards *guards, bool write)
+static struct pvm_span guards_span(const struct guards *guards, bool write)
 {
     struct pvm_span span = {2 * top, 0}; /* The span is empty, at an address that no access has. */
     for (size_t i = 0; guards && i < guards->count; i++) {
@@ -162,8 +162,8 @@ void pvm_memory_watch(struct pvm_memory *m, struct guards *guards)
 {
     each_watched(m, unwatch_page);
     m->guards = guards;
-    m->watched_loads = span_of(guards, false);
-    m->watched_stores = span_of(guards, true);
+    m->watched_loads = guards_span(guards, false);
+    m->watched_stores = guards_span(guards, true);
     each_watched(m, watch_page);
 }
 
@@ -207,7 +207,7 @@ bool pvm_memory_map(struct pvm_memory *m, uint64_t address, uint64_t length, boo
         penta_bytes part = bytes_slice(initial, at, PAGE);
         bytes_copy(bytes, part);
     }
-    memset(m->rights + page, rights_of(writable), count);
+    memset(m->rights + page, page_rights(writable), count);
     each_watched(m, watch_page);
     return writable || memory_guard(m, page, count, false);
 }
@@ -226,7 +226,7 @@ bool pvm_memory_protect(struct pvm_memory *m, uint64_t address, uint64_t length,
         if (!memory_guard(m, a->address / PAGE, (uint32_t)(a->length / PAGE), writable))
             return false;
         for (uint64_t p = a->address / PAGE; p < (a->address + a->length) / PAGE; p++)
-            m->rights[p] = (uint8_t)((m->rights[p] & PVM_DIRTY) | rights_of(writable));
+            m->rights[p] = (uint8_t)((m->rights[p] & PVM_DIRTY) | page_rights(writable));
     }
     each_watched(m, watch_page);
     return true;
@@ -250,7 +250,7 @@ void pvm_memory_reset(struct pvm_memory *m)
             if (!(m->rights[p] & PVM_DIRTY)) continue;
             uint8_t *bytes = dropped ? NULL : pvm_backing_page(m, p, false);
             if (bytes) initial_page(a, p, bytes);
-            m->rights[p] = rights_of(a->writable);
+            m->rights[p] = page_rights(a->writable);
         }
         if (!a->writable) memory_guard(m, first, count, false);
     }
