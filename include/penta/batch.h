@@ -123,14 +123,16 @@ PENTA_API int penta_batch_serve(const penta_batch_worker *worker, const penta_op
 
 /* The declarations below are about shards. */
 
-/* Writes the plan of a job of `planned` shards beside its results: the list of its sources with their sizes, and the job. */
+/* Writes the plan of a job of `planned` shards beside its results: the list of its sources with
+ * their sizes, and the job. */
 PENTA_API bool penta_batch_plan(const penta_batch_job *job, penta_error *err);
 typedef struct penta_batch_cluster { /* Members that are zero have their defaults. */
     uint64_t nodes; /* how many shards run at a time at most; 0: as many as the scheduler likes */
     bool dry_run;   /* The scripts are only written. */
 } penta_batch_cluster;
-/* Plans the job, writes a script for an array of its shards and one for the merge after it, and gives both to Slurm. Appends a
- * JSON object with the names of the scripts and the numbers of the jobs. */
+/* Plans the job, writes a script for an array of its shards and one for the merge after it, and
+ * gives both to Slurm. Appends a JSON object with the names of the scripts and the numbers of
+ * the jobs. */
 PENTA_API bool penta_batch_submit(const penta_batch_job *job, const penta_batch_cluster *how,
                                   penta_buffer *json, penta_error *err);
 /* Puts the files of the shards together into the results. Returns false when some are missing or

@@ -1,9 +1,10 @@
-/* Offers what COIL objects have beyond penta.h, whose rules about errors, buffers, NULL and options
- * hold: building them in memory, linking them, and the requests of machines to their hosts.
+/* Offers what COIL objects have beyond penta.h, whose rules about errors, buffers, NULL and
+ * options hold: building them in memory, linking them, and the requests of machines to their
+ * hosts.
  *
- * A builder gets types, variables, instructions and labels, and then makes an object, which a machine
- * can run at once. A builder belongs to one thread. It keeps the first error: later calls do nothing,
- * and penta_coil_builder_finish reports it. */
+ * A builder gets types, variables, instructions and labels, and then makes an object, which a
+ * machine can run at once. A builder belongs to one thread. It keeps the first error: later
+ * calls do nothing, and penta_coil_builder_finish reports it. */
 #pragma once
 #include "penta/link.h"
 

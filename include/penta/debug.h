@@ -141,7 +141,8 @@ typedef struct penta_value {
     } as;
 } penta_value;
 
-/* Computes the value of an expression, which is written as in C: || && | ^ & == != < <= > >= << >> + - * / % ! ~ - ( ), with
+/* Computes the value of an expression, which is written as in C: || && | ^ & == != < <= > >= <<
+ * >> + - * / % ! ~ - ( ), with
  *
  *     12 0x2a 1.5       numbers
  *     a0 $a0 count %1   registers and variables of the innermost frame; then pc, gas and what else

@@ -1,5 +1,5 @@
-/* Drives the mock device by scripts and traces, as `penta device` does. The calls that a script makes
- * are those of gpu_emulator.h.
+/* Drives the mock device by scripts and traces, as `penta device` does. The calls that a script
+ * makes are those of gpu_emulator.h.
  *
  * A script has one call per line, in the order they are made; `;` starts a comment.
  *
@@ -33,8 +33,8 @@
  * Numbers are expressions: 0x10, $a + 2 * 8.
  *
  * This is part of libpenta_gpu, a library beside libpenta, since it starts the device's process.
- * Programs that use it link libpenta too, for penta_buffer_free. The rules of penta.h about errors,
- * buffers and NULL hold. */
+ * Programs that use it link libpenta too, for penta_buffer_free. The rules of penta.h about
+ * errors, buffers and NULL hold. */
 #pragma once
 #include "penta/penta.h"
 
@@ -66,9 +66,9 @@ typedef struct penta_device_races {
     uint64_t count;
     char first[200]; /* the first race as text, or "" */
 } penta_device_races;
-/* Runs a script under one schedule: in mode seeded, with this seed, and with the search for races,
- * whatever the script says. A run that fails also finds races, up to its failure. Everything else is
- * as in penta_device_run. */
+/* Runs a script under one schedule: in mode seeded, with this seed, and with the search for
+ * races, whatever the script says. A run that fails also finds races, up to its failure.
+ * Everything else is as in penta_device_run. */
 PENTA_API bool penta_device_check(penta_bytes script, const penta_device_options *options,
                                   uint64_t seed, bool json, penta_buffer *out,
                                   penta_device_races *races, penta_error *err);

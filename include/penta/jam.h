@@ -1,17 +1,17 @@
-/* Runs JAM services and authorizers on machines of penta/pvm.h: is-authorized, refine, accumulate, and
- * the accumulation of a whole block.
+/* Runs JAM services and authorizers on machines of penta/pvm.h: is-authorized, refine,
+ * accumulate, and the accumulation of a whole block.
  *
- * A host is a version of the Gray Paper, a chain's parameters, an engine, and the programs it has
- * prepared. A state is a map from keys of 31 bytes to values, as the Gray Paper serializes them:
- * accounts, storage, preimages and their requests, privileges, queues. A node hands its state over
- * with penta_jam_state_set, or answers for single keys when they are needed (penta_jam_source), and
- * reads back what changed. The host decides nothing else: the caller says which reports are available,
- * what the entropy is, and what a block's extrinsics hold.
+ * A host is a version of the Gray Paper, a chain's parameters, an engine, and the programs it
+ * has prepared. A state is a map from keys of 31 bytes to values, as the Gray Paper serializes
+ * them: accounts, storage, preimages and their requests, privileges, queues. A node hands its
+ * state over with penta_jam_state_set, or answers for single keys when they are needed
+ * (penta_jam_source), and reads back what changed. The host decides nothing else: the caller
+ * says which reports are available, what the entropy is, and what a block's extrinsics hold.
  *
- * A host and the states that it works on belong to one thread at a time; there may be many of them.
- * The rules of penta.h about errors, buffers, NULL and options hold. Calls that fail leave the state
- * as it was, and results that start from zeros may be freed then too. Integers in values are
- * little-endian. */
+ * A host and the states that it works on belong to one thread at a time; there may be many of
+ * them. The rules of penta.h about errors, buffers, NULL and options hold. Calls that fail leave
+ * the state as it was, and results that start from zeros may be freed then too. Integers in
+ * values are little-endian. */
 #pragma once
 #include "penta/penta.h"
 

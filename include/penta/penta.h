@@ -1,6 +1,6 @@
-/* penta is one interface to five bytecode formats and the machines that run them. Beside this header
- * there are penta/session.h (a machine with its host, trace, debugger), penta/views.h (files and
- * machines as text and JSON) and a header for each format that offers more.
+/* penta is one interface to five bytecode formats and the machines that run them. Beside this
+ * header there are penta/session.h (a machine with its host, trace, debugger), penta/views.h
+ * (files and machines as text and JSON) and a header for each format that offers more.
  *
  * Ownership. Input bytes belong to the caller and must outlive the module opened on them. A
  * module outlives its machines. A penta_buffer starts from zeros, is grown by the library and
@@ -8,31 +8,33 @@
  * duration of the callback.
  *
  * Threads. Modules are immutable and may be shared between threads. A machine belongs to one
- * thread at a time; only penta_vm_interrupt may be called from anywhere, signal handlers included.
+ * thread at a time; only penta_vm_interrupt may be called from anywhere, signal handlers
+ * included.
  *
- * Errors. A function that can fail takes `penta_error *err`, which it clears first, and returns false
- * or NULL. The first failure is kept. No function prints, prompts, exits or changes errno deliberately.
+ * Errors. A function that can fail takes `penta_error *err`, which it clears first, and returns
+ * false or NULL. The first failure is kept. No function prints, prompts, exits or changes errno
+ * deliberately.
  *
- * Order. Arguments come in this order: the object that the function is about, its inputs, options as
- * an array and its count, results, a callback and its user, err. A callback that gets the result
- * itself stands where `out` would.
+ * Order. Arguments come in this order: the object that the function is about, its inputs,
+ * options as an array and its count, results, a callback and its user, err. A callback that gets
+ * the result itself stands where `out` would.
  *
  * Buffers. A `penta_buffer *out` is appended to. A failed call leaves its contents as they were.
  *
- * NULL. Pointers are never NULL unless a comment says so. The exceptions are options of count 0, the
- * data of bytes of size 0, a penta_report when nobody wants the findings, and `enter`, `field` or
- * `leave` of a visitor that does not need them. `user` may be anything.
+ * NULL. Pointers are never NULL unless a comment says so. The exceptions are options of count 0,
+ * the data of bytes of size 0, a penta_report when nobody wants the findings, and `enter`,
+ * `field` or `leave` of a visitor that does not need them. `user` may be anything.
  *
- * Callbacks. Each function with a callback can be used without one: penta_findings collects what a
- * penta_report gets, penta_buffer_append what a penta_piece gets, and what a visitor gets exists as
- * JSON, too.
+ * Callbacks. Each function with a callback can be used without one: penta_findings collects what
+ * a penta_report gets, penta_buffer_append what a penta_piece gets, and what a visitor gets
+ * exists as JSON, too.
  *
- * Options. An option is a pair of key and value. penta_option_at lists the keys that a format knows,
- * and for which use. Where a key is given more than once the last one counts, unless its help says
- * that it may be repeated.
+ * Options. An option is a pair of key and value. penta_option_at lists the keys that a format
+ * knows, and for which use. Where a key is given more than once the last one counts, unless its
+ * help says that it may be repeated.
  *
- * Versioning. Names in this file are stable within a major version; structs that the library fills
- * grow only with the SONAME (docs/versioning.md). */
+ * Versioning. Names in this file are stable within a major version; structs that the library
+ * fills grow only with the SONAME (docs/versioning.md). */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -459,11 +461,11 @@ PENTA_API void penta_parts(const penta_module *module, penta_part_report *report
 /* Appends the parts as a JSON list of objects with kind ("code", "function", "export", "import",
  * "label"), name, from and to. */
 PENTA_API bool penta_parts_json(const penta_module *module, penta_buffer *out, penta_error *err);
-/* Appends instructions with their pcs and the names of functions, for reading and not for assembling.
- * The options are "function" NAME, or "range" A..B, A.. or ..B (pcs, both included); without them all
- * the code is printed. With "select" PATH only instructions are printed of which a byte is in the
- * selected parts (penta/views.h). "arrows" utf8|ascii draws jumps between pc and instruction
- * (penta_structure_arrows has them as data). */
+/* Appends instructions with their pcs and the names of functions, for reading and not for
+ * assembling. The options are "function" NAME, or "range" A..B, A.. or ..B (pcs, both included);
+ * without them all the code is printed. With "select" PATH only instructions are printed of
+ * which a byte is in the selected parts (penta/views.h). "arrows" utf8|ascii draws jumps between
+ * pc and instruction (penta_structure_arrows has them as data). */
 PENTA_API bool penta_print_code(const penta_module *module, const penta_option *options,
                                 size_t count, penta_buffer *out, penta_error *err);
 

@@ -1,16 +1,16 @@
-/* A profile says where a run spends its instructions, its gas, its operations or its time, by function,
- * block, source line, instruction and call path, and which of these never ran.
+/* A profile says where a run spends its instructions, its gas, its operations or its time, by
+ * function, block, source line, instruction and call path, and which of these never ran.
  *
  *     penta_session_count(session, err);
  *     penta_session_run(session, UINT64_MAX, &stop);
  *     penta_profile *profile = penta_profile_new(session, err);
  *
- * Counts are exact. While it counts, a machine takes up to half as long again, with many small calls a
- * little longer. Engines that compile cannot count: with them penta_session_sample takes the place of
- * penta_session_count, and a timer of the caller makes the samples.
+ * Counts are exact. While it counts, a machine takes up to half as long again, with many small
+ * calls a little longer. Engines that compile cannot count: with them penta_session_sample takes
+ * the place of penta_session_count, and a timer of the caller makes the samples.
  *
- * The rules of penta.h hold: buffers are appended to, a failed call leaves them as they were, `err`
- * is cleared first. */
+ * The rules of penta.h hold: buffers are appended to, a failed call leaves them as they were,
+ * `err` is cleared first. */
 #pragma once
 #include "penta/session.h"
 #include "penta/structure.h"

@@ -1,29 +1,30 @@
-/* Offers embedders what they need for PolkaVM and JAM programs beyond penta.h, whose rules about errors,
- * buffers, NULL and options hold.
+/* Offers embedders what they need for PolkaVM and JAM programs beyond penta.h, whose rules about
+ * errors, buffers, NULL and options hold.
  *
- * All functions take modules and machines of format "pvm" only. A machine belongs to one thread at a time;
- * pools may be shared. A call is prepared with penta_pvm_call, run with penta_vm_run, and over when
- * that stops with PENTA_STOP_HALT; host calls stop with PENTA_STOP_HOST and their number in detail.
+ * All functions take modules and machines of format "pvm" only. A machine belongs to one thread
+ * at a time; pools may be shared. A call is prepared with penta_pvm_call, run with penta_vm_run,
+ * and over when that stops with PENTA_STOP_HALT; host calls stop with PENTA_STOP_HOST and their
+ * number in detail.
  *
- * The engine "jit" runs compiled code in the calling thread. penta_vm_interrupt makes the run stop
- * within a millisecond, scheduling aside, between two guest instructions; it can go on from there.
- * Programs that are not metered stop, too: a signal lets their thread finish the instruction it is
- * in. Without fuel compiled code does not count steps: they are UINT64_MAX.
+ * The engine "jit" runs compiled code in the calling thread. penta_vm_interrupt makes the run
+ * stop within a millisecond, scheduling aside, between two guest instructions; it can go on from
+ * there. Programs that are not metered stop, too: a signal lets their thread finish the
+ * instruction it is in. Without fuel compiled code does not count steps: they are UINT64_MAX.
  *
  * Interrupts. An interrupt outside of a run is kept: the next run stops at once, before anything
- * else, and the run after that goes on. It sends no signal; neither does an interrupt of a machine
- * with option poll. The signal of an interrupt arrives before the run that it stops returns, never
- * in system calls of the host. penta_pvm_reset, and giving a machine back to its pool, drop an
- * interrupt that is kept.
+ * else, and the run after that goes on. It sends no signal; neither does an interrupt of a
+ * machine with option poll. The signal of an interrupt arrives before the run that it stops
+ * returns, never in system calls of the host. penta_pvm_reset, and giving a machine back to its
+ * pool, drop an interrupt that is kept.
  *
  * Signals. The first machine of engine "jit" or "both" installs handlers for SIGSEGV, SIGBUS and
  * SIGTRAP, once a process, with SA_ONSTACK and SA_RESTART. They take faults that the processor
- * reports in compiled code, and the SIGTRAP of interrupts. Everything else goes to the handler that
- * was there before, as if it were still installed, with its sa_mask, SA_NODEFER and SA_RESETHAND.
- * So does a signal that was sent, by kill or otherwise, while compiled code runs. Where the default
- * action was installed the process ends by the signal; SIG_IGN ignores what was sent. Three things
- * are different for that handler: system calls are restarted after it, it runs on the alternate
- * stack, and sigaction shows the handler of penta.
+ * reports in compiled code, and the SIGTRAP of interrupts. Everything else goes to the handler
+ * that was there before, as if it were still installed, with its sa_mask, SA_NODEFER and
+ * SA_RESETHAND. So does a signal that was sent, by kill or otherwise, while compiled code runs.
+ * Where the default action was installed the process ends by the signal; SIG_IGN ignores what
+ * was sent. Three things are different for that handler: system calls are restarted after it, it
+ * runs on the alternate stack, and sigaction shows the handler of penta.
  *   - A handler installed later must pass on what is not its own, in the same way.
  *   - A handler must not leave a run by longjmp or by ending the thread.
  *   - Threads that run machines must not block SIGTRAP, or interrupts wait for gas or a host call;

@@ -1,8 +1,10 @@
-/* Writes results for other programs: findings as SARIF 2.1.0, which code review and editors read, and
- * results of tests as JUnit XML, which CI systems read. The same additions give the same bytes.
+/* Writes results for other programs: findings as SARIF 2.1.0, which code review and editors
+ * read, and results of tests as JUnit XML, which CI systems read. The same additions give the
+ * same bytes.
  *
- * The rules of penta.h hold: buffers are appended to, a failed call leaves them as they were, `err` is
- * cleared first. Functions that add report no failure: when memory runs out, the function that writes fails. */
+ * The rules of penta.h hold: buffers are appended to, a failed call leaves them as they were,
+ * `err` is cleared first. Functions that add report no failure: when memory runs out, the
+ * function that writes fails. */
 #pragma once
 #include "penta/views.h"
 
@@ -30,13 +32,13 @@ typedef struct penta_sarif_place { /* Members that are zero are not known. */
  * notification, any other one a result with its rule. `place` may be NULL. */
 PENTA_API void penta_sarif_add(penta_sarif *sarif, const penta_error *finding,
                                const penta_sarif_place *place);
-/* Adds the findings in one file. With a module each finding has the path of its place, with a source
- * its line and column; `module` and `source` may be NULL. */
+/* Adds the findings in one file. With a module each finding has the path of its place, with a
+ * source its line and column; `module` and `source` may be NULL. */
 PENTA_API bool penta_sarif_findings(penta_sarif *sarif, const char *file,
                                     const penta_findings *findings, const penta_module *module,
                                     const penta_bytes *source, penta_error *err);
-/* Adds the diagnostics of a document that a command of the tool printed with --json, or of a line of
- * penta batch. Returns false when the text is no JSON. */
+/* Adds the diagnostics of a document that a command of the tool printed with --json, or of a
+ * line of penta batch. Returns false when the text is no JSON. */
 PENTA_API bool penta_sarif_document(penta_sarif *sarif, penta_bytes json, penta_error *err);
 /* Appends the document, with the texts of the rules that it uses. */
 PENTA_API bool penta_sarif_write(const penta_sarif *sarif, penta_buffer *out, penta_error *err);
@@ -64,8 +66,9 @@ PENTA_API penta_junit *penta_junit_new(void);        /* Returns NULL when memory
 PENTA_API void penta_junit_free(penta_junit *junit); /* `junit` may be NULL. */
 /* Adds a case. Cases of one suite must be added one after the other. */
 PENTA_API void penta_junit_add(penta_junit *junit, const penta_case *one);
-/* Adds a case for a line of penta batch, named by its source: exit code 0 is passed, 1 failed, any
- * other an error, with the diagnostics of its document. Returns false when `json` is no such line. */
+/* Adds a case for a line of penta batch, named by its source: exit code 0 is passed, 1 failed,
+ * any other an error, with the diagnostics of its document. Returns false when `json` is no such
+ * line. */
 PENTA_API bool penta_junit_line(penta_junit *junit, const char *suite, penta_bytes json,
                                 penta_error *err);
 PENTA_API bool penta_junit_write(const penta_junit *junit, penta_buffer *out, penta_error *err);

@@ -155,13 +155,15 @@ PENTA_API bool penta_session_file_put(penta_session *session, const char *path, 
 /* Appends the bytes of a file. */
 PENTA_API bool penta_session_file_get(penta_session *session, const char *path, penta_buffer *out,
                                       penta_error *err);
-/* Appends the files that lie in memory, as a JSON list of objects with path and size, sorted by path. */
+/* Appends the files that lie in memory, as a JSON list of objects with path and size, sorted by
+ * path. */
 PENTA_API bool penta_session_files(penta_session *session, penta_buffer *out, penta_error *err);
 
 /* The functions below write traces. */
 
-/* Runs as penta_session_run does, and appends a line for each instruction: step, pc, instruction, and
- * what it changed, which is found by comparing the described state before and after. The options are:
+/* Runs as penta_session_run does, and appends a line for each instruction: step, pc,
+ * instruction, and what it changed, which is found by comparing the described state before and
+ * after. The options are:
  *
  *     json   1      lines are JSON objects: step, pc, text, changes, stop
  *     from   N      the first step to show (0); those before run at full speed
@@ -170,7 +172,8 @@ PENTA_API bool penta_session_files(penta_session *session, penta_buffer *out, pe
  *     match  TEXT   only instructions whose text has TEXT in it
  *     inner  1      what host calls print comes as lines before that of the call
  *
- * Returns false when an option is wrong, and then nothing was run, or when memory ran out for lines. */
+ * Returns false when an option is wrong, and then nothing was run, or when memory ran out for
+ * lines. */
 PENTA_API bool penta_trace(penta_session *session, uint64_t fuel, const penta_option *options,
                            size_t count, penta_buffer *out, penta_stop *stop, penta_error *err);
 /* Traces as penta_trace does, and gives each line without its end to `line` as it comes. */

@@ -1,13 +1,14 @@
-/* Offers embedders what they need for ternary tensor machines beyond penta.h, whose rules about errors
- * and NULL hold. A failed call leaves the machine as it was, unless memory ran out (rule LIMIT): then a
- * register that was to be set may be empty. A register is named by its byte:
- * bank in the upper two bits (0 hot, 1 cold, 2 param, 3 shape), index in the lower six;
+/* Offers embedders what they need for ternary tensor machines beyond penta.h, whose rules about
+ * errors and NULL hold. A failed call leaves the machine as it was, unless memory ran out (rule
+ * LIMIT): then a register that was to be set may be empty. A register is named by its byte: bank
+ * in the upper two bits (0 hot, 1 cold, 2 param, 3 shape), index in the lower six;
  * PENTA_TVMR_C(3) is C3. Every function takes a machine of the format "tvmr".
  *
- * For a run a caller uses penta_tvmr_begin with an input, penta_vm_run until the machine stops, and
- * penta_tvmr_output. At PENTA_STOP_HOST the program asks for a domain operation: stop.detail is its
- * id, and penta_tvmr_domain names it and its arguments. The caller then reads and writes registers,
- * calls penta_vm_answer without results, or penta_tvmr_stop or penta_tvmr_fail, and runs again. */
+ * For a run a caller uses penta_tvmr_begin with an input, penta_vm_run until the machine stops,
+ * and penta_tvmr_output. At PENTA_STOP_HOST the program asks for a domain operation: stop.detail
+ * is its id, and penta_tvmr_domain names it and its arguments. The caller then reads and writes
+ * registers, calls penta_vm_answer without results, or penta_tvmr_stop or penta_tvmr_fail, and
+ * runs again. */
 #pragma once
 #include "penta/penta.h"
 

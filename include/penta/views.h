@@ -53,9 +53,9 @@ PENTA_API bool penta_select_bytes(const penta_module *module, const char *select
 
 /* The functions below are about files. */
 
-/* Walks as penta_describe does, but only over the parts that a selector selects, and the nodes below
- * them. A path of NULL means everything, a depth of 0 all levels. Returns false when the selector is
- * wrong (penta_select says how), or selects nothing. */
+/* Walks as penta_describe does, but only over the parts that a selector selects, and the nodes
+ * below them. A path of NULL means everything, a depth of 0 all levels. Returns false when the
+ * selector is wrong (penta_select says how), or selects nothing. */
 PENTA_API bool penta_describe_part(const penta_module *module, const char *path, unsigned depth,
                                    const penta_visitor *visitor);
 

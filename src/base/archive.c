@@ -1,5 +1,5 @@
-/* Walks the members of an archive (ar format): names, also long ones and those of BSD, sizes and bytes. Every length
- * is checked against the bytes that are left. */
+/* Walks the members of an archive (ar format): names, also long ones and those of BSD, sizes and
+ * bytes. Every length is checked against the bytes that are left. */
 #include "base/archive.h"
 #include "base/bytes.h"
 #include <limits.h>

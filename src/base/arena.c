@@ -67,8 +67,8 @@ void arena_clear(struct arena *a)
     }
     arena_free(a);
     if (!total || total > LARGE) return;
-    /* From now on the arena has one block of the total size. When memory for it is missing, the next allocation makes a
-     * block as usual. */
+    /* From now on the arena has one block of the total size. When memory for it is missing, the
+     * next allocation makes a block as usual. */
     a->blocks = calloc(1, sizeof *a->blocks + total);
     if (a->blocks) a->blocks->capacity = total;
 }

@@ -1,4 +1,5 @@
-/* Turns bytes into integers and back without casting pointers, for both byte orders and every alignment. */
+/* Turns bytes into integers and back without casting pointers, for both byte orders and every
+ * alignment. */
 #pragma once
 #include <limits.h>
 #include <stdint.h>
@@ -21,7 +22,8 @@ static inline penta_bytes bytes_of(const char *text)
 #define BYTES_ARG(bytes, most)                                                                     \
     (int)((bytes).size < (size_t)(most) ? (bytes).size : (size_t)(most)), (const char *)(bytes).data
 
-/* memcpy and memcmp must not be given NULL, not even for 0 bytes, and an empty range may have NULL for data. */
+/* memcpy and memcmp must not be given NULL, not even for 0 bytes, and an empty range may have
+ * NULL for data. */
 static inline void bytes_copy(void *to, penta_bytes from)
 {
     if (from.size) memcpy(to, from.data, from.size);

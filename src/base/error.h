@@ -27,7 +27,8 @@ bool breaks_container(const penta_rule *rule, const penta_error *finding);
  * The first failure stays: later ones usually follow from it. */
 bool error_at(penta_error *err, uint32_t code, uint64_t offset, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* Adds a hint on what to do to the error just made, unless it has a note already. Returns false as error_at does. */
+/* Adds a hint on what to do to the error just made, unless it has a note already. Returns false
+ * as error_at does. */
 bool error_note(penta_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 struct long_work;

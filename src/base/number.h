@@ -2,7 +2,8 @@
 #pragma once
 #include "penta/penta.h"
 
-/* Reads a text that is one unsigned number and nothing else: decimal, 0x, 0o or 0b, with _ between digits. */
+/* Reads a text that is one unsigned number and nothing else: decimal, 0x, 0o or 0b, with _
+ * between digits. */
 bool number_parse(const char *text, uint64_t *out);
 /* Reads a number from text.size bytes, as number_parse does from a text. */
 bool number_parse_bytes(penta_bytes text, uint64_t *out);

@@ -1,5 +1,6 @@
-/* Options are pairs of strings, declared once where they are understood: a row says what kind of value
- * an option has, so that one function checks all values, and readers get numbers, places of words and bytes. */
+/* Options are pairs of strings, declared once where they are understood: a row says what kind of
+ * value an option has, so that one function checks all values, and readers get numbers, places
+ * of words and bytes. */
 #pragma once
 #include "base/error.h"
 

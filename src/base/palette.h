@@ -13,6 +13,6 @@ struct marked_palette {
     struct palette palette;
     char text[PALETTE_STYLES][32]; /* the sequences that `palette` points to */
 };
-/* Fills a palette whose styles are ESC, the mark and the rest of a sequence: writer_safe_lines (sanitize.h) lets only
- * sequences with the mark pass. */
+/* Fills a palette whose styles are ESC, the mark and the rest of a sequence: writer_safe_lines
+ * (sanitize.h) lets only sequences with the mark pass. */
 void palette_marked(struct marked_palette *palette, const char *mark);

@@ -1,5 +1,5 @@
-/* Reads a byte range with one bounds check and a sticky error. A decoder then reads like the table in the
- * specification and asks once per record whether all of the record was there. */
+/* Reads a byte range with one bounds check and a sticky error. A decoder then reads like the
+ * table in the specification and asks once per record whether all of the record was there. */
 #pragma once
 #include "base/bytes.h"
 #include "base/error.h"
@@ -38,7 +38,8 @@ static inline penta_bytes reader_bytes(struct reader *r, size_t n)
     return p ? (penta_bytes){p, n} : (penta_bytes){NULL, 0};
 }
 
-/* A count in a file is a claim. This function believes it only when that many items could still fit. */
+/* A count in a file is a claim. This function believes it only when that many items could still
+ * fit. */
 static inline size_t reader_count(struct reader *r, uint64_t claimed, size_t item_bytes)
 {
     if (claimed > (r->in.size - r->pos) / item_bytes)

@@ -1,4 +1,5 @@
-/* Replaces what a terminal could act on, or what a reader could not see, in text that comes from files. */
+/* Replaces what a terminal could act on, or what a reader could not see, in text that comes from
+ * files. */
 #include "base/sanitize.h"
 #include <string.h>
 #include "base/bytes.h"

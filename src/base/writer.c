@@ -1,5 +1,5 @@
-/* Appends bytes, numbers and text to a buffer that grows, or passes them to a sink in pieces. After a failed
- * allocation every call does nothing. */
+/* Appends bytes, numbers and text to a buffer that grows, or passes them to a sink in pieces.
+ * After a failed allocation every call does nothing. */
 #include "base/writer.h"
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Writes bytes or text into a growing buffer, or in pieces into a sink. A failed allocation is remembered and not
- * reported by each call: the caller asks writer_ok once, at the end. */
+/* Writes bytes or text into a growing buffer, or in pieces into a sink. A failed allocation is
+ * remembered and not reported by each call: the caller asks writer_ok once, at the end. */
 #pragma once
 #include "base/error.h"
 
@@ -16,8 +16,8 @@ void writer_free(struct writer *w);
 void writer_flush(struct writer *w); /* Passes the buffered bytes to the sink. */
 /* Returns false, with BASE_MEMORY, when memory ran out. */
 bool writer_ok(const struct writer *w, penta_error *err);
-/* Ends a public call that fills a caller's buffer: appends what was written to `out` and frees w. When `ok` is false,
- * or memory ran out, `out` stays as it was. */
+/* Ends a public call that fills a caller's buffer: appends what was written to `out` and frees
+ * w. When `ok` is false, or memory ran out, `out` stays as it was. */
 bool writer_give(struct writer *w, bool ok, penta_buffer *out, penta_error *err);
 
 void writer_bytes(struct writer *w, const void *data, size_t size);

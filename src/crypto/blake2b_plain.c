@@ -20,7 +20,8 @@ static void blake2b_compress(struct blake2b *s, bool last)
     s->fill = 0;
 }
 
-/* Adds bytes. A full block waits until more bytes come, because the last block is compressed differently. */
+/* Adds bytes. A full block waits until more bytes come, because the last block is compressed
+ * differently. */
 static void blake2b_update(struct blake2b *s, penta_bytes in)
 {
     for (size_t at = 0; at < in.size;) {

@@ -49,7 +49,8 @@ static bool number_in_range(const BIGNUM *x, const BIGNUM *order)
     return !BN_is_zero(x) && !BN_is_negative(x) && BN_cmp(x, order) < 0;
 }
 
-/* Computes r = x(kG) mod n and k^-1 for the first good k. The inverse is k^(n-2), which takes constant time. */
+/* Computes r = x(kG) mod n and k^-1 for the first good k. The inverse is k^(n-2), which takes
+ * constant time. */
 static bool ecdsa_nonce(const EC_GROUP *group, const BIGNUM *key, const uint8_t digest[N],
                         BIGNUM *inverse, BIGNUM *r, BN_CTX *ctx)
 {

@@ -1,4 +1,5 @@
-/* Digests and key derivation, and what secrets need: wiping, comparison in constant time and random bytes. */
+/* Digests and key derivation, and what secrets need: wiping, comparison in constant time and
+ * random bytes. */
 #pragma once
 #include "base/error.h"
 #include "base/long_work.h"

@@ -17,7 +17,8 @@ struct private_key {
  * are no key. */
 EVP_PKEY *key_public_evp(enum key_type type, penta_bytes raw);
 
-/* Signs a SHA-256 digest: the signature is r and s, 32 bytes each, with the nonce of RFC 6979 (ecdsa.c). */
+/* Signs a SHA-256 digest: the signature is r and s, 32 bytes each, with the nonce of RFC 6979
+ * (ecdsa.c). */
 bool ecdsa_sign(EVP_PKEY *key, const uint8_t digest[32], uint8_t signature[64]);
 enum verdict ecdsa_check(EVP_PKEY *key, const uint8_t digest[32], const uint8_t signature[64]);
 

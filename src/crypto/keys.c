@@ -1,4 +1,5 @@
-/* Reads and writes keys by libcrypto, and checks raw public keys for weaknesses that libcrypto lets pass. */
+/* Reads and writes keys by libcrypto, and checks raw public keys for weaknesses that libcrypto
+ * lets pass. */
 #include "crypto/keys.h"
 #include <limits.h>
 #include <openssl/bio.h>
@@ -82,7 +83,8 @@ EVP_PKEY *key_public_evp(enum key_type type, penta_bytes raw)
     return key;
 }
 
-/* Finds flaws that libcrypto accepts, or refuses without a reason. Returns the reason, or NULL for a good key. */
+/* Finds flaws that libcrypto accepts, or refuses without a reason. Returns the reason, or NULL
+ * for a good key. */
 static const char *keys_flaw(enum key_type type, penta_bytes raw)
 {
     if (type == KEY_NONE || type >= KEY_TYPES) return "the key type is not known";

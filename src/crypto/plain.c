@@ -1,5 +1,5 @@
-/* Replaces this folder in builds without libcrypto, such as cross builds. It has SHA-256, so that containers can be
- * checked, and refuses everything that needs a key. */
+/* Replaces this folder in builds without libcrypto, such as cross builds. It has SHA-256, so
+ * that containers can be checked, and refuses everything that needs a key. */
 #include <string.h>
 #include "base/bytes.h"
 #include "base/platform/missing.h"

@@ -1,4 +1,5 @@
-/* Signs and verifies by libcrypto's EVP. ECDSA signatures are made in ecdsa.c, which chooses the nonce. */
+/* Signs and verifies by libcrypto's EVP. ECDSA signatures are made in ecdsa.c, which chooses the
+ * nonce. */
 #include "crypto/sign.h"
 #include <openssl/err.h>
 #include <openssl/rsa.h>

@@ -40,8 +40,8 @@ static bool expr_primary(struct expr *e, uint64_t *value)
     return ok;
 }
 
-/* Returns the binding strength, 1 to 6, of the operator at the cursor, and its size in characters in *size. Returns 0
- * when no operator is there. */
+/* Returns the binding strength, 1 to 6, of the operator at the cursor, and its size in
+ * characters in *size. Returns 0 when no operator is there. */
 static unsigned expr_operator(const struct source *s, char *op, unsigned *size)
 {
     struct token t = source_peek(s);

@@ -69,7 +69,8 @@ void hex_rows(struct writer *out, const char *first, const char *next, penta_byt
     }
 }
 
-/* Reads the number after `*`, which is at least 1. Returns 0 when there is none or it has more than 12 digits. */
+/* Reads the number after `*`, which is at least 1. Returns 0 when there is none or it has more
+ * than 12 digits. */
 static uint64_t repeat_count(penta_bytes text, size_t *at)
 {
     uint64_t n = 0;

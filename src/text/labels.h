@@ -1,4 +1,5 @@
-/* The names of a source text. A name is defined once and may be used before or after its definition. */
+/* The names of a source text. A name is defined once and may be used before or after its
+ * definition. */
 #pragma once
 #include "text/lexer.h"
 

@@ -42,8 +42,8 @@ static size_t skip_blank(const struct source *s, size_t pos)
     return pos;
 }
 
-/* Scans a number such as 42, 0x2a, 1_000, 1.5 or 2e-3. Everything that looks like part of a number belongs to it, so
- * that "12ab" is one bad number and not a number and a name. */
+/* Scans a number such as 42, 0x2a, 1_000, 1.5 or 2e-3. Everything that looks like part of a
+ * number belongs to it, so that "12ab" is one bad number and not a number and a name. */
 static void scan_number(struct source *s, struct token *t, size_t *pos)
 {
     const uint8_t *p = s->text.data;

@@ -1,6 +1,6 @@
-/* A host script is a text file that tells a default host what to answer, or what its inputs are (TEXT 5).
- * A line is one statement, and '#' starts a comment; each format has statements of its own. Errors name
- * the script and the line. A script is read so:
+/* A host script is a text file that tells a default host what to answer, or what its inputs are
+ * (TEXT 5). A line is one statement, and '#' starts a comment; each format has statements of its
+ * own. Errors name the script and the line. A script is read so:
  *
  *     struct script s;
  *     if (!script_open(&s, path, err)) return false;
@@ -33,5 +33,6 @@ penta_bytes script_word(struct script *s);
 bool script_number(struct script *s, uint64_t max, uint64_t *out);
 /* Reads one word of a list. `what` names the kind of words in error messages. */
 bool script_choice(struct script *s, const char *what, word_list *words, size_t *which);
-/* Makes the error that the last word read is unknown, with the nearest known word. Returns false. */
+/* Makes the error that the last word read is unknown, with the nearest known word. Returns
+ * false. */
 bool script_unknown(struct script *s, const char *what, const struct suggest *near);

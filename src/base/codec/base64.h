@@ -4,5 +4,6 @@
 #include "base/writer.h"
 
 void base64_write(struct writer *out, penta_bytes bytes);
-/* Appends the bytes to out, as far as the text is valid. Returns false when a letter is none of the 64. */
+/* Appends the bytes to out, as far as the text is valid. Returns false when a letter is none of
+ * the 64. */
 bool base64_read(const char *text, struct writer *out);

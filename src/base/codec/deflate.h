@@ -10,8 +10,9 @@ enum deflate_result {
     DEFLATE_LIMIT,    /* The result has more than `limit` bytes. */
     DEFLATE_MEMORY,
 };
-/* Decompresses into out, which the caller frees. The result never has more than `limit` bytes, and decompressing
- * never takes much more memory than that. */
+/* Decompresses into out, which the caller frees. The result never has more than `limit` bytes,
+ * and decompressing never takes much more memory than that. */
 enum deflate_result deflate_inflate(penta_bytes in, size_t limit, penta_buffer *out);
-/* Compresses at the densest level. Returns false when memory ran out or this build cannot compress. */
+/* Compresses at the densest level. Returns false when memory ran out or this build cannot
+ * compress. */
 bool deflate_deflate(penta_bytes in, penta_buffer *out);

@@ -1,10 +1,11 @@
-/* Decompresses with libdeflate, under a limit for the result. Builds without it have inflate_plain.c instead. */
+/* Decompresses with libdeflate, under a limit for the result. Builds without it have
+ * inflate_plain.c instead. */
 #include "base/codec/deflate.h"
 #include <libdeflate.h>
 #include <stdlib.h>
 
-/* A stream does not store the decoded size, so the buffer starts at a likely size and grows. Small streams stay
- * cheap, and a stream that expands without end stops at the limit. */
+/* A stream does not store the decoded size, so the buffer starts at a likely size and grows.
+ * Small streams stay cheap, and a stream that expands without end stops at the limit. */
 enum deflate_result deflate_inflate(penta_bytes in, size_t limit, penta_buffer *out)
 {
     *out = (penta_buffer){0};

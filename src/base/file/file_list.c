@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include "base/array.h"
 
-/* Each thread has its own list, so that a program with several commands at once does not mix their files. */
+/* Each thread has its own list, so that a program with several commands at once does not mix
+ * their files. */
 static _Thread_local struct file_list *current;
 
 void file_list_begin(struct file_list *list) { current = list; }

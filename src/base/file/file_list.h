@@ -1,5 +1,6 @@
-/* Lists the files that a thread reads and writes, by inode, because a file may have many names. The tool has one list for
- * a command, and never writes over a file in it, whichever layer has read it. */
+/* Lists the files that a thread reads and writes, by inode, because a file may have many names.
+ * The tool has one list for a command, and never writes over a file in it, whichever layer has
+ * read it. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

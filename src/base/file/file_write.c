@@ -184,8 +184,8 @@ static bool file_write_fill(const struct target *t, int fd, penta_bytes bytes)
     return bytes_write_all(fd, bytes) && (!t->exists || copy_rights(t, fd)) && !fsync(fd);
 }
 
-/* Makes a temporary name, which is short however long the target's name is. The name after the numbered ones is
- * random, for a folder in which other writers hold all of the numbered names. */
+/* Makes a temporary name, which is short however long the target's name is. The name after the
+ * numbered ones is random, for a folder in which other writers hold all of the numbered names. */
 static void temporary_name(const struct target *t, unsigned slot, char name[64])
 {
     uint32_t crc = checksum_crc32((penta_bytes){(const uint8_t *)t->name, strlen(t->name)});
@@ -223,7 +223,8 @@ static void remove_all_stale(const struct target *t)
     }
 }
 
-/* Gives the nameless file a name. This goes through /proc, because linking by descriptor takes a privilege. */
+/* Gives the nameless file a name. This goes through /proc, because linking by descriptor takes a
+ * privilege. */
 static bool link_as(const struct target *t, int fd, const char *name)
 {
     char path[40];
@@ -233,8 +234,8 @@ static bool link_as(const struct target *t, int fd, const char *name)
     return !linkat(AT_FDCWD, path, t->folder, name, AT_SYMLINK_FOLLOW);
 }
 
-/* Creates a file and locks it. Between the two, another writer may take the file for a leftover and remove it; then
- * this function tries again. */
+/* Creates a file and locks it. Between the two, another writer may take the file for a leftover
+ * and remove it; then this function tries again. */
 static int create_locked(const struct target *t, const char *name, mode_t mode)
 {
     struct stat st;
@@ -249,8 +250,9 @@ static int create_locked(const struct target *t, const char *name, mode_t mode)
     return errno = EAGAIN, -1;
 }
 
-/* Writes the bytes to a nameless file and gives it a name. Returns false with errno 0 when this filesystem has no
- * nameless files or cannot name them. A file that did not exist before gets its own name at once. */
+/* Writes the bytes to a nameless file and gives it a name. Returns false with errno 0 when this
+ * filesystem has no nameless files or cannot name them. A file that did not exist before gets
+ * its own name at once. */
 static bool write_nameless(const struct target *t, penta_bytes bytes, struct temporary *out)
 {
     out->fd = openat(t->folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, t->exists ? 0600 : 0666);

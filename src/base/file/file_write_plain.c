@@ -1,5 +1,5 @@
-/* Replaces file_write.c on hosts whose file systems have no links, locks or syncing, because one program uses them
- * alone. */
+/* Replaces file_write.c on hosts whose file systems have no links, locks or syncing, because one
+ * program uses them alone. */
 #include "base/file/file.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-/* Locks a folder for one process with flock on a file in it, which also names the holder for messages. The system
- * releases the lock when the holder ends, however that happens. */
+/* Locks a folder for one process with flock on a file in it, which also names the holder for
+ * messages. The system releases the lock when the holder ends, however that happens. */
 #include "base/file/lock.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +35,8 @@ static void write_holder(int fd)
     if (ftruncate(fd, 0) || pwrite(fd, text, (size_t)n, 0) != n) return;
 }
 
-/* Reads who holds the lock. Returns false when the file names nobody, or a process of this host that has ended. */
+/* Reads who holds the lock. Returns false when the file names nobody, or a process of this host
+ * that has ended. */
 static bool read_holder(int fd, struct holder *out, bool *here)
 {
     char host[65], text[100];

@@ -1,4 +1,5 @@
-/* Reads JSON with json-c and then scans the text once more for what json-c accepts and penta does not. */
+/* Reads JSON with json-c and then scans the text once more for what json-c accepts and penta
+ * does not. */
 #include "base/json/json_read.h"
 #include <ctype.h>
 #include <errno.h>

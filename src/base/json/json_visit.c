@@ -1,4 +1,5 @@
-/* Writes what a describe function reports as JSON: as a tree with offsets, or as plain members and arrays. */
+/* Writes what a describe function reports as JSON: as a tree with offsets, or as plain members
+ * and arrays. */
 #include "base/json/json_visit.h"
 
 const char field_incomplete[] = "incomplete";

@@ -1,5 +1,5 @@
-/* Writes JSON piece by piece. Keeps the open objects and lists, so that commas, unique keys and closing brackets
- * never depend on the caller. */
+/* Writes JSON piece by piece. Keeps the open objects and lists, so that commas, unique keys and
+ * closing brackets never depend on the caller. */
 #include "base/json/json_write.h"
 #include <assert.h>
 #include <math.h>

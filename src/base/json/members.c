@@ -1,5 +1,6 @@
-/* Remembers the member names of all open objects in one hash table. A hash stands for its name: two names of one
- * object with the same 64-bit hash would count as equal, which only makes one of them end in a number. */
+/* Remembers the member names of all open objects in one hash table. A hash stands for its name:
+ * two names of one object with the same 64-bit hash would count as equal, which only makes one
+ * of them end in a number. */
 #include "base/json/members.h"
 #include <stdlib.h>
 

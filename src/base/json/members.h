@@ -11,8 +11,8 @@ struct json_members {
     size_t count, capacity;
 };
 
-/* Adds a name. Returns false when the object already has a member of this name. *failed is set when memory ran
- * out. */
+/* Adds a name. Returns false when the object already has a member of this name. *failed is set
+ * when memory ran out. */
 bool members_add(struct json_members *m, uint64_t object, const char *name, bool *failed);
 /* Forgets all names but the first `count`. */
 void members_shrink(struct json_members *m, size_t count);

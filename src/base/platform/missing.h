@@ -1,5 +1,5 @@
-/* A build may lack a part of the library and refuse what needs that part. A caller that can load another build learns
- * here which part was missing: "machines" or "crypto" (docs/web.md). */
+/* A build may lack a part of the library and refuse what needs that part. A caller that can load
+ * another build learns here which part was missing: "machines" or "crypto" (docs/web.md). */
 #pragma once
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
-/* Asks the processor by CPUID, once, which vector instructions it has, and the system by XGETBV which registers it
- * saves. On other architectures the answer is always no. */
+/* Asks the processor by CPUID, once, which vector instructions it has, and the system by XGETBV
+ * which registers it saves. On other architectures the answer is always no. */
 #include "base/platform/processor.h"
 
 #ifdef __x86_64__

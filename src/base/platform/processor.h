@@ -16,8 +16,8 @@ enum processor_ability {
 };
 
 #ifdef __x86_64__
-/* Tells whether the processor has all of these abilities. Vectors count only when the system saves their
- * registers. */
+/* Tells whether the processor has all of these abilities. Vectors count only when the system
+ * saves their registers. */
 bool processor_has(unsigned abilities);
 #else
 static inline bool processor_has(unsigned abilities) { return !abilities; }

@@ -1,5 +1,5 @@
-/* Reads CSV: each line is a row of numbers between commas, semicolons or tabs, in quotes or not. Lines that start
- * with # are comments. A first line with a cell that is no number is a heading. */
+/* Reads CSV: each line is a row of numbers between commas, semicolons or tabs, in quotes or not.
+ * Lines that start with # are comments. A first line with a cell that is no number is a heading. */
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/table/table.h"
@@ -47,7 +47,8 @@ static bool csv_add(struct csv *c, penta_bytes text, double value)
     return table_number(value, c->scale, at, &c->t->numbers[c->count++], c->err);
 }
 
-/* Reads one line. *heading says on entry whether the line may be a heading, and afterwards whether it was one. */
+/* Reads one line. *heading says on entry whether the line may be a heading, and afterwards
+ * whether it was one. */
 static bool csv_line(struct csv *c, bool *heading)
 {
     size_t start = c->at, before = c->count, cells = 0;

@@ -1,4 +1,5 @@
-/* Reads IDX files: 0 u8 | 0 u8 | type u8 | dimensions u8 | a u32 for each | elements; big-endian. */
+/* Reads IDX files: 0 u8 | 0 u8 | type u8 | dimensions u8 | a u32 for each | elements;
+ * big-endian. */
 #include "base/bytes.h"
 #include "base/table/table.h"
 

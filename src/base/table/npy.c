@@ -1,5 +1,5 @@
-/* Reads and writes NPY files: 93 "NUMPY" | major u8 | minor u8 | length u16 (u32 from version 2 on) | a dictionary of Python
- * with descr, fortran_order and shape | elements. */
+/* Reads and writes NPY files: 93 "NUMPY" | major u8 | minor u8 | length u16 (u32 from version 2
+ * on) | a dictionary of Python with descr, fortran_order and shape | elements. */
 #include "base/bytes.h"
 #include "base/table/table.h"
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Tells the kind of a table file by its first bytes and reads binary elements; csv.c, npy.c and idx.c read the
- * rest. */
+/* Tells the kind of a table file by its first bytes and reads binary elements; csv.c, npy.c and
+ * idx.c read the rest. */
 #include "base/table/table.h"
 #include "base/bytes.h"
 #include "base/file/file.h"

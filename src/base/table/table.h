@@ -1,5 +1,6 @@
-/* Reads tables of whole numbers from CSV, NPY (NumPy) and IDX files (collections of digits), which are told apart by
- * their first bytes (TVMR 21.2). Numbers of other types are multiplied by a scale and rounded. */
+/* Reads tables of whole numbers from CSV, NPY (NumPy) and IDX files (collections of digits),
+ * which are told apart by their first bytes (TVMR 21.2). Numbers of other types are multiplied
+ * by a scale and rounded. */
 #pragma once
 #include "base/error.h"
 #include "base/writer.h"
@@ -15,8 +16,8 @@ struct penta_table {
     size_t rank;
 };
 
-/* Reads the numbers, multiplies each by `scale` and rounds it, halves away from zero. A number that does not fit 32
- * bits then is an error with its offset. */
+/* Reads the numbers, multiplies each by `scale` and rounds it, halves away from zero. A number
+ * that does not fit 32 bits then is an error with its offset. */
 bool table_read(penta_bytes file, double scale, struct penta_table *out, penta_error *err);
 /* Reads a table from a file of this name, as table_read does. Errors say the name. */
 bool table_read_file(const char *path, double scale, struct penta_table *out, penta_error *err);
@@ -42,7 +43,8 @@ struct table_type {
     unsigned bytes; /* 1, 2, 4 or 8 bytes; a float has 4 or 8 */
     bool big_endian;
 };
-/* Reads as many elements as t->dims and t->rank say; they must reach exactly to the end of the file. */
+/* Reads as many elements as t->dims and t->rank say; they must reach exactly to the end of the
+ * file. */
 bool table_elements(penta_bytes file, size_t from, struct table_type type, double scale,
                     struct penta_table *t, penta_error *err);
 bool table_number(double value, double scale, uint64_t offset, int32_t *out, penta_error *err);

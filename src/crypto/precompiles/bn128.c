@@ -1,4 +1,5 @@
-/* Adds and multiplies points of the curve alt_bn128, y^2 = x^3 + 3, by libcrypto's curves over prime fields. */
+/* Adds and multiplies points of the curve alt_bn128, y^2 = x^3 + 3, by libcrypto's curves over
+ * prime fields. */
 #include <openssl/bn.h>
 #include <openssl/ec.h>
 #include <string.h>

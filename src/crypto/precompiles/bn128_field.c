@@ -1,5 +1,6 @@
-/* Arithmetic in the fields of alt_bn128, written here because libcrypto has no field extensions. Numbers are in
- * Montgomery's form; nothing runs in constant time, since all inputs of a contract are public. */
+/* Arithmetic in the fields of alt_bn128, written here because libcrypto has no field extensions.
+ * Numbers are in Montgomery's form; nothing runs in constant time, since all inputs of a
+ * contract are public. */
 #include "crypto/precompiles/bn128_field.h"
 #include <string.h>
 #include "base/u128.h"
@@ -57,7 +58,8 @@ static struct fp bn128_field_sub(struct fp a, struct fp b)
     return bn128_field_add(a, bn128_field_negate(b));
 }
 
-/* Computes a * b + c + carry, which always fits 128 bits. Returns the low half; the high half is the next carry. */
+/* Computes a * b + c + carry, which always fits 128 bits. Returns the low half; the high half is
+ * the next carry. */
 static uint64_t multiply_add(uint64_t a, uint64_t b, uint64_t c, uint64_t *carry)
 {
     u128 sum = u128_add(u128_add(u128_product(a, b), u128_of(c)), u128_of(*carry));

@@ -23,9 +23,9 @@ static bool bytes_all_zero(const uint8_t *bytes, size_t size)
     return true;
 }
 
-/* Adds a and b, neither of which is infinite: the sum is the next point on the line through them (a tangent when they
- * are equal), mirrored. Writes the slope of the line to *slope. Returns false when the line is vertical, because the
- * sum is infinite then. */
+/* Adds a and b, neither of which is infinite: the sum is the next point on the line through them
+ * (a tangent when they are equal), mirrored. Writes the slope of the line to *slope. Returns
+ * false when the line is vertical, because the sum is infinite then. */
 static bool line_sum(const struct twist_point *a, const struct twist_point *b,
                      struct twist_point *out, struct fp2 *slope)
 {
@@ -52,7 +52,8 @@ static struct twist_point twist_sum(struct twist_point a, struct twist_point b)
     return out;
 }
 
-/* Tells whether a point of the twist has the order of the curve. The twist has other points, which are refused. */
+/* Tells whether a point of the twist has the order of the curve. The twist has other points,
+ * which are refused. */
 static bool twist_has_order(const struct twist_point *q, struct long_work *work)
 {
     enum { UNITS = 200 };
@@ -88,8 +89,9 @@ static bool read_twist_point(const uint8_t bytes[128], struct twist_point *out,
     return fp2_equal(&square, &cube) && twist_has_order(out, work);
 }
 
-/* Multiplies f by the value, at the point p of the curve, of the line through t and q, and sets t to the sum of t and
- * q. Vertical lines are left out, because the last power makes their values one. */
+/* Multiplies f by the value, at the point p of the curve, of the line through t and q, and sets
+ * t to the sum of t and q. Vertical lines are left out, because the last power makes their
+ * values one. */
 static void bn128_pairing_step(struct fp12 *f, struct twist_point *t, const struct twist_point *q,
                                const struct point *p)
 {
@@ -132,7 +134,8 @@ static struct fp12 bn128_pairing_miller(const struct point *p, const struct twis
     return f;
 }
 
-/* Raises f to the power of (p^12 - 1) / r, in three factors: p^6 - 1, p^2 + 1 and (p^4 - p^2 + 1) / r. */
+/* Raises f to the power of (p^12 - 1) / r, in three factors: p^6 - 1, p^2 + 1 and (p^4 - p^2 +
+ * 1) / r. */
 static struct fp12 last_power(const struct fp12 *f, struct long_work *work)
 {
     enum { UNITS = 150 };

@@ -1,9 +1,10 @@
-/* The console (PVM 17) answers what a C program asks of its operating system, as the host calls of console.def.
+/* The console (PVM 17) answers what a C program asks of its operating system, as the host calls
+ * of console.def.
  *
- * Arguments are in a0 to a3 and results in a0; negative results are errors (pvm/host/files.h). Descriptors 0
- * to 2 are standard input, output and errors. Unless options ask for the host's own, every run is the same: random numbers
- * follow from a seed, and the clock starts in the year 2000 and moves by a millisecond when it is
- * read, and by what the program sleeps. */
+ * Arguments are in a0 to a3 and results in a0; negative results are errors (pvm/host/files.h).
+ * Descriptors 0 to 2 are standard input, output and errors. Unless options ask for the host's
+ * own, every run is the same: random numbers follow from a seed, and the clock starts in the
+ * year 2000 and moves by a millisecond when it is read, and by what the program sleeps. */
 #include "pvm/host/console.h"
 #include <errno.h>
 #include <fcntl.h>

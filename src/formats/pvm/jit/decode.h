@@ -1,6 +1,7 @@
-/* Decodes instructions for the compiler. jit_decode finds the opcode and the length of an instruction; each
- * kind of instruction then reads its own operands. So no operand is read in vain, and no branch
- * depends on the shape: a mispredicted branch costs as much as the rest of decoding.
+/* Decodes instructions for the compiler. jit_decode finds the opcode and the length of an
+ * instruction; each kind of instruction then reads its own operands. So no operand is read in
+ * vain, and no branch depends on the shape: a mispredicted branch costs as much as the rest of
+ * decoding.
  *
  * Near the end of the code, in holes and in the doc dialect, pvm_jit_decode_any decodes with
  * pvm_decode. It writes the instruction in its longest form, from which the operands are then

@@ -1,5 +1,5 @@
-/* Interrupts compiled code (PVM 21.4, 21.5): knows which thread runs a machine, and sends it a kick, a
- * SIGTRAP that makes the thread leave compiled code.
+/* Interrupts compiled code (PVM 21.4, 21.5): knows which thread runs a machine, and sends it a
+ * kick, a SIGTRAP that makes the thread leave compiled code.
  *
  * A run announces its thread, and only then looks at the interrupt flag. An interrupt sets the
  * flag, and only then looks for a thread. So one of the two always sees the other: a machine

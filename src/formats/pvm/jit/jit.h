@@ -1,7 +1,7 @@
-/* Declares the compiler to x86-64 and its run time. Compiled code works on the struct pvm_state of the same
- * machine that the interpreter runs. It leaves rare things (faults, traps, sbrk, memset, illegal
- * jumps, finite fuel, breakpoints) to the interpreter, one instruction at a time, which starts from
- * the exact state before that instruction.
+/* Declares the compiler to x86-64 and its run time. Compiled code works on the struct pvm_state
+ * of the same machine that the interpreter runs. It leaves rare things (faults, traps, sbrk,
+ * memset, illegal jumps, finite fuel, breakpoints) to the interpreter, one instruction at a
+ * time, which starts from the exact state before that instruction.
  *
  *   registers   13 guest registers in host registers; rcx is scratch; r13 counts gas down
  *   memory      gs:[r32 + disp]: gs is at guest address 0, the address-size prefix cuts the sum to

@@ -1,8 +1,8 @@
-/* Has the engine "both", which runs compiled code and the interpreter in lock step (PVM 21.7), block by
- * block, each on its own memory. Registers, pc and gas are compared after every block; memory is
- * compared at every stop and, when it is small, after every block, too. The machine that callers
- * have is the compiled one. The other machine follows it, and gets what the host changed whenever a run
- * starts. The first difference ends the run with PENTA_STOP_DISAGREE. */
+/* Has the engine "both", which runs compiled code and the interpreter in lock step (PVM 21.7),
+ * block by block, each on its own memory. Registers, pc and gas are compared after every block;
+ * memory is compared at every stop and, when it is small, after every block, too. The machine
+ * that callers have is the compiled one. The other machine follows it, and gets what the host
+ * changed whenever a run starts. The first difference ends the run with PENTA_STOP_DISAGREE. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

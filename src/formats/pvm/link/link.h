@@ -15,8 +15,8 @@
  *     link.c        runs all of them in order
  *
  * Until sections.c gives data its address, an instruction that needs the address names a section
- * and an offset; afterwards it holds the address. Addresses of code are known only at the end, since they
- * are positions in the jump table. */
+ * and an offset; afterwards it holds the address. Addresses of code are known only at the end,
+ * since they are positions in the jump table. */
 #pragma once
 #include "base/arena.h"
 #include "penta/pvm.h"

@@ -1,11 +1,11 @@
-/* Computes costs by the pipeline model (PVM 9.3): the cycles that a small out-of-order machine needs
- * for a block.
+/* Computes costs by the pipeline model (PVM 9.3): the cycles that a small out-of-order machine
+ * needs for a block.
  *
  * The reorder buffer is a ring of 32 slots, and sets of slots are 32-bit masks. Cycles in which
  * nothing can happen are skipped: completions are kept by cycle, and every entry knows which
- * entries wait for it. An entry that starts in cycle t with latency n frees its units in cycle t +
- * n, and the entries that wait for it may start then. Its slot is free in cycle t + n + 2, but not
- * before the slots of older entries. */
+ * entries wait for it. An entry that starts in cycle t with latency n frees its units in cycle t
+ * + n, and the entries that wait for it may start then. Its slot is free in cycle t + n + 2, but
+ * not before the slots of older entries. */
 #include "pvm/vm/gas.h"
 #include <string.h>
 #include "pvm/vm/ops.h"

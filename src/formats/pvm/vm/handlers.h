@@ -1,7 +1,7 @@
 /* The bodies of the threaded engine's handlers, as macros over the kinds of ops.h.
  *
- * A handler runs one instruction, or two in a row, and ends with a jump to the next cell's handler.
- * All it needs is in its five arguments, which the compiler keeps in machine registers:
+ * A handler runs one instruction, or two in a row, and ends with a jump to the next cell's
+ * handler. All it needs is in its five arguments, which the compiler keeps in machine registers:
  *   c      the cell
  *   r      the state: registers at small offsets, memory above, rights below (memory.h)
  *   acc    the value last written to a register in this block, so that the next instruction need
@@ -10,9 +10,9 @@
  *   left   the rest of the budget
  * Never take the address of a local variable here: it would turn the jump into a call.
  *
- * gcc turns the last call into a jump when it optimizes (for -O1 the build asks for that), and clang
- * does so where the code says musttail. Elsewhere (no optimization, sanitizers, PENTA_PLAIN_SWITCH) handlers leave
- * their arguments in the state and return to a loop. */
+ * gcc turns the last call into a jump when it optimizes (for -O1 the build asks for that), and
+ * clang does so where the code says musttail. Elsewhere (no optimization, sanitizers,
+ * PENTA_PLAIN_SWITCH) handlers leave their arguments in the state and return to a loop. */
 #pragma once
 #include <string.h>
 #include "base/bytes.h"

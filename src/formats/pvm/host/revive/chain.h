@@ -1,8 +1,9 @@
-/* A chain has accounts, their storage, the code of contracts, and events. A journal holds every change, so
- * that changes can be undone when a call fails.
+/* A chain has accounts, their storage, the code of contracts, and events. A journal holds every
+ * change, so that changes can be undone when a call fails.
  *
- * The storage of all accounts is one table. A key in it is the account's address, a byte for the kind of storage,
- * and the contract's key. Transient storage lasts one transaction: its slots carry the transaction's number. */
+ * The storage of all accounts is one table. A key in it is the account's address, a byte for the
+ * kind of storage, and the contract's key. Transient storage lasts one transaction: its slots
+ * carry the transaction's number. */
 #pragma once
 #include "base/error.h"
 #include "pvm/host/revive/table.h"
