@@ -144,10 +144,11 @@ static bool emit_table(struct pvm_assembly *a, penta_error *err)
         if (widest > size) size = widest;
     }
     if (widest > size && size)
-        return error_at(err, PVM_ENTRY_SIZE, 0, "an entry needs %u bytes, entries have %u", widest,
-                        size);
+        return error_at(err, PVM_ENTRY_SIZE, 0,
+                        "a jump table entry needs %u bytes, and entries have %u", widest, size);
     if (size > 4 && a->program.dialect == PVM_POLKAVM)
-        return error_at(err, PVM_ENTRY_SIZE, 0, "jump table entries of %u bytes, at most 4", size);
+        return error_at(err, PVM_ENTRY_SIZE, 0,
+                        "a jump table entry has %u bytes, and at most 4 are allowed", size);
     for (size_t i = 0; i < count; i++)
         writer_uint(&a->code_table,
                     i < a->table_count ? a->table[i].value : a->taken[i - a->table_count].value,
@@ -183,7 +184,8 @@ bool pvm_place_code(struct pvm_assembly *a, penta_error *err)
     code->table = writer_view(&a->code_table);
     code->starts = code->mask.data;
     if (code->mask.size != (code->bytes.size + 7) / 8)
-        return error_at(err, PVM_BITMASK_LENGTH, 0, "%zu bytes of bitmask for %zu bytes of code",
+        return error_at(err, PVM_BITMASK_LENGTH, 0,
+                        "the bitmask has %zu bytes, which do not fit %zu bytes of code",
                         code->mask.size, code->bytes.size);
     return true;
 }

@@ -123,12 +123,13 @@ bool pvm_take_code(struct pvm_parse *p, struct reader *r, unsigned entry_max)
     if (r->err->code) return false;
     if (entry > entry_max)
         return error_at(r->err, PVM_ENTRY_SIZE, entry_at,
-                        "jump table entries of %u bytes, at most %u", entry, entry_max);
+                        "a jump table entry has %u bytes, and at most %u are allowed", entry,
+                        entry_max);
     uint64_t table = (uint64_t)count * entry, mask = ((uint64_t)length + 7) / 8;
     uint64_t need = table + length, left = reader_left(r);
     if (need > left)
         return error_at(r->err, PVM_TRUNCATED, reader_at(r),
-                        "%llu bytes of jump table and code, %llu are left",
+                        "jump table and code have %llu bytes, and %llu are left",
                         (unsigned long long)need, (unsigned long long)left);
     if (left - need != mask)
         return error_at(r->err, PVM_BITMASK_LENGTH, reader_at(r) + need,

@@ -332,11 +332,11 @@ void pvm_debug_verify(const struct pvm_module *m, struct findings *f)
     verify_strings(m, f);
     uint64_t ranges_at = file_offset(m, p->debug_ranges);
     if (p->debug_ranges.size % PVM_DEBUG_RANGE_BYTES)
-        findings_add(f, PVM_DEBUG_RANGES, ranges_at, NULL, "%zu bytes of ranges of 12 bytes each",
-                     p->debug_ranges.size);
+        findings_add(f, PVM_DEBUG_RANGES, ranges_at, NULL,
+                     "the ranges have %zu bytes, which is no multiple of 12", p->debug_ranges.size);
     if (p->debug_lines.size && p->debug_lines.data[0] != 1)
         findings_add(f, PVM_DEBUG_LINES, file_offset(m, p->debug_lines), NULL,
-                     "line programs of version %u, expected 1", p->debug_lines.data[0]);
+                     "the line programs have version %u instead of 1", p->debug_lines.data[0]);
     uint32_t last = 0;
     bool sorted = true;
     /* All ranges of a hostile file can name the same long program, so the size of the file
@@ -349,8 +349,8 @@ void pvm_debug_verify(const struct pvm_module *m, struct findings *f)
         uint32_t from = bytes_get32(record), to = bytes_get32(record + 4);
         if (sorted && (from < last || to < from)) {
             findings_add(f, PVM_DEBUG_RANGES, ranges_at + i * PVM_DEBUG_RANGE_BYTES, NULL,
-                         "range %zu is pc %u to %u, after one that ends at %u", i, (unsigned)from,
-                         (unsigned)to, (unsigned)last);
+                         "range %zu goes from pc %u to %u, and the one before it ends at %u", i,
+                         (unsigned)from, (unsigned)to, (unsigned)last);
             sorted = false;
         }
         last = to;

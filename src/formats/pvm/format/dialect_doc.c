@@ -20,8 +20,8 @@ static penta_bytes take_framed(struct pvm_parse *p)
     uint64_t at = reader_at(r);
     uint32_t size = pvm_take_varint(p, r);
     if (size > reader_left(r))
-        error_at(r->err, PVM_TRUNCATED, at, "%u bytes are announced, %zu are left", (unsigned)size,
-                 reader_left(r));
+        error_at(r->err, PVM_TRUNCATED, at, "a length asks for %u bytes, and %zu are left",
+                 (unsigned)size, reader_left(r));
     return reader_bytes(r, size);
 }
 
@@ -73,8 +73,8 @@ static bool take_code(struct pvm_parse *p)
                         code->table_entry);
     if (code->table_entry && code->table.size % code->table_entry)
         return error_at(r->err, PVM_TABLE_LENGTH, p->m->table_offset,
-                        "a jump table of %zu bytes with entries of %u", code->table.size,
-                        code->table_entry);
+                        "the jump table has %zu bytes, which is no multiple of its entries of %u",
+                        code->table.size, code->table_entry);
     if (code->table_entry) code->table_count = (uint32_t)(code->table.size / code->table_entry);
     dialect_doc_done(p);
     uint64_t mask_at = reader_at(r);
@@ -100,7 +100,8 @@ static bool take_imports(struct pvm_parse *p)
     for (size_t i = 0; i < offsets.size; i++) most += offsets.data[i] < 0x80;
     if (most > reader_left(r)) /* Each import needs a name of at least one byte. */
         return error_at(r->err, PVM_IMPORT_COUNT, reader_at(r),
-                        "%zu import offsets, %zu bytes for their names", most, reader_left(r));
+                        "there are %zu import offsets, and %zu bytes for their names", most,
+                        reader_left(r));
     program->imports = arena_alloc(&p->m->arena, most, sizeof *program->imports, p->fatal);
     if (!program->imports) return false;
     while (reader_left(&pcs)) {
@@ -112,8 +113,8 @@ static bool take_imports(struct pvm_parse *p)
     uint64_t names_at = reader_at(r);
     if (!reader_left(r)) {
         if (!program->import_count) return dialect_doc_done(p);
-        return error_at(r->err, PVM_IMPORT_COUNT, names_at, "%zu import offsets and no names",
-                        program->import_count);
+        return error_at(r->err, PVM_IMPORT_COUNT, names_at,
+                        "there are %zu import offsets and no names", program->import_count);
     }
     dialect_doc_done(p);
     penta_bytes symbols = take_framed(p);
@@ -124,8 +125,8 @@ static bool take_imports(struct pvm_parse *p)
         if (count < program->import_count) program->imports[count].name = name;
     }
     if (!r->err->code && count != program->import_count)
-        return error_at(r->err, PVM_IMPORT_COUNT, names_at, "%zu import offsets and %zu names",
-                        program->import_count, count);
+        return error_at(r->err, PVM_IMPORT_COUNT, names_at,
+                        "there are %zu import offsets and %zu names", program->import_count, count);
     program->doc_end = PVM_DOC_IMPORT_SYMBOLS;
     return dialect_doc_done(p);
 }

@@ -22,8 +22,9 @@ static bool take_imports(struct pvm_parse *p, struct reader *r)
     uint32_t count = pvm_take_varint(p, r);
     if (r->err->code) return false;
     if (count > reader_left(r) / 4)
-        return error_at(r->err, PVM_IMPORT_TABLE, reader_at(r), "%u imports in %zu bytes",
-                        (unsigned)count, reader_left(r));
+        return error_at(r->err, PVM_IMPORT_TABLE, reader_at(r),
+                        "the offsets of %u imports do not fit %zu bytes", (unsigned)count,
+                        reader_left(r));
     const uint8_t *offsets = reader_take(r, (size_t)count * 4);
     penta_bytes names = reader_bytes(r, reader_left(r));
     program->imports = arena_alloc(&p->m->arena, count, sizeof *program->imports, p->fatal);
@@ -137,8 +138,9 @@ static bool take_section(struct pvm_parse *p, struct pvm_section *s, unsigned *l
     uint32_t length = pvm_take_varint(p, r);
     if (r->err->code) return false;
     if (length > reader_left(r))
-        return error_at(r->err, PVM_TRUNCATED, length_at, "section %u has %u bytes, %zu are left",
-                        s->id, (unsigned)length, reader_left(r));
+        return error_at(r->err, PVM_TRUNCATED, length_at,
+                        "section %u has %u bytes, and %zu are left", s->id, (unsigned)length,
+                        reader_left(r));
     s->payload_offset = reader_at(r);
     s->payload = reader_bytes(r, length);
     uint32_t varint_next = p->varint_next;

@@ -122,7 +122,7 @@ void pvm_reach_verify(const struct pvm_module *m, const struct pvm_code_bits *bi
         findings_add(f, BASE_MEMORY, m->code_offset, NULL, "no memory to check the code");
     else if (lost)
         findings_add(f, PVM_UNREACHABLE, m->code_offset + first, NULL,
-                     "%zu instruction%s cannot be reached, the first is at pc %u", lost,
+                     "%zu instruction%s cannot be reached; the first is at pc %u", lost,
                      lost == 1 ? "" : "s", (unsigned)first);
     free(r.seen);
     free(r.todo);

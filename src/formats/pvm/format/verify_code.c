@@ -38,7 +38,7 @@ static void verify_invalid(const struct check *c, const struct pvm_insn *in)
                          "bit 0 of the bitmask is not set");
         else
             findings_add(c->f, PVM_HOLE, pc_file_offset(c, pc), NULL,
-                         "nothing starts at pc %u, %u byte%s", pc, in->length,
+                         "no instruction starts at pc %u, for %u byte%s", pc, in->length,
                          in->length == 1 ? "" : "s");
     } else if (op == PVM_OP_invalid) {
         findings_add(c->f, PVM_BAD_OPCODE, pc_file_offset(c, pc), NULL,
@@ -54,7 +54,8 @@ static void verify_invalid(const struct check *c, const struct pvm_insn *in)
         enum pvm_shape shape = pvm_ops[op].shape;
         if (longer.op != PVM_OP_invalid)
             findings_add(c->f, PVM_OVERRUN, pc_file_offset(c, pc), NULL,
-                         "%s at pc %u needs %u bytes, %zu are left", name, pc, longer.length, left);
+                         "%s at pc %u needs %u bytes, and %zu are left", name, pc, longer.length,
+                         left);
         else if (left > 1 && shape >= PVM_REG_IMM &&
                  ((bytes[1] & 15) > 12 || bytes[1] >> 4 > 12 ||
                   (shape == PVM_REG_REG_REG && bytes[2] > 12)))
@@ -105,7 +106,7 @@ static void verify_operands(const struct check *c, const struct pvm_insn *in)
         fixed += in->size1;
     if (have < fixed) {
         findings_add(c->f, PVM_SHORT_OPERANDS, pc_file_offset(c, in->pc), NULL,
-                     "%s at pc %u has %u operand bytes, reads %u", pvm_ops[in->op].name,
+                     "%s at pc %u has %u operand bytes, and reads %u", pvm_ops[in->op].name,
                      (unsigned)in->pc, have, fixed);
         return;
     }
@@ -142,14 +143,16 @@ static void verify_insn(struct check *c, const struct pvm_insn *in)
     if (flow == PVM_FLOW_BRANCH || flow == PVM_FLOW_JUMP) verify_jump(c, in);
     if (flow == PVM_FLOW_HOST && p->dialect != PVM_JAM && (uint32_t)in->imm1 >= p->import_count)
         findings_add(c->f, PVM_NO_IMPORT, pc_file_offset(c, in->pc), NULL,
-                     "ecalli %u, there are %zu imports", (unsigned)in->imm1, p->import_count);
+                     "ecalli %u names no import; the program has %zu", (unsigned)in->imm1,
+                     p->import_count);
     if (!c->code->doc) {
         verify_operands(c, in);
     } else if (pvm_ends_block(in->op)) {
         uint32_t next = in->pc + in->length;
         if (next < c->code->bytes.size && !pvm_bit(c->code->mask.data, next))
             findings_add(c->f, PVM_BIT_MISSING, c->m->mask_offset + next / 8, NULL,
-                         "pc %u follows a block end, its bit is not set", (unsigned)next);
+                         "pc %u follows the end of a block, and its bit is not set",
+                         (unsigned)next);
     }
 }
 

@@ -62,7 +62,7 @@ static bool read_header(struct elf_reader *r)
     r->object->is64 = r->header.e_ident[EI_CLASS] == ELFCLASS64;
     r->object->relocatable = r->header.e_type == ET_REL;
     if (r->header.e_type != ET_REL && r->header.e_type != ET_EXEC && r->header.e_type != ET_DYN)
-        return elf_bad(r, 16, "neither an object nor a program");
+        return elf_bad(r, 16, "the file is neither an object nor a program");
     if (elf_getshdrstrndx(r->elf, &r->names)) return elf_bad(r, 50, "sections have no names");
     return true;
 }

@@ -123,7 +123,7 @@ static bool add_dispatch(struct link *l)
         uint32_t block = export_block(l, p, size);
         if (block == LINK_NONE) {
             link_report(l, PVM_LINK_NO_EXPORTS, LINK_NONE, 0, NULL,
-                        "%.*s is to be dispatched to and is not exported",
+                        "option 'dispatch' names %.*s, which is not exported",
                         (int)(size > 60 ? 60 : size), p);
             return false;
         }

@@ -167,7 +167,7 @@ static bool check_dialect(const struct pvm_assembly *a, penta_error *err)
                         "a size does not fit a standard program's fields");
     if (jam && p->import_count + p->export_count)
         findings_add(a->findings, PVM_LEFT_OUT, 0, NULL,
-                     "%zu import and export names: jam has no place for them",
+                     "jam has no place for the %zu names of imports and exports",
                      p->import_count + p->export_count);
     return true;
 }
