@@ -68,9 +68,10 @@ typedef struct penta_cvbc_key {
     uint8_t raw[260], fingerprint[32];
 } penta_cvbc_key;
 
-/* A private key. A key of LMS makes a limited number of signatures; `parameters` of penta_cvbc_key_generate_lms are the
- * height of its tree and the bits of a digit, "h10/w8" (the default), "h10/w8/n24" for shorter hashes, or several levels,
- * "h10/w8,h5/w8". Such a key signs only as a file, which option 'sign-key' names: the file counts the signatures. */
+/* A private key. A key of LMS makes a limited number of signatures; `parameters` of
+ * penta_cvbc_key_generate_lms are the height of its tree and the bits of a digit, "h10/w8" (the
+ * default), "h10/w8/n24" for shorter hashes, or several levels, "h10/w8,h5/w8". Such a key signs
+ * only as a file, which option 'sign-key' names: the file counts the signatures. */
 PENTA_API bool penta_cvbc_key_generate(uint32_t type, penta_buffer *pem, penta_error *err);
 PENTA_API bool penta_cvbc_key_generate_lms(uint32_t type, const char *parameters, penta_buffer *pem,
                                            penta_error *err);
@@ -79,7 +80,8 @@ PENTA_API bool penta_cvbc_key_generate_lms(uint32_t type, const char *parameters
  * it fails, nothing is taken, unless the folder could not be written: then they are lost. */
 PENTA_API bool penta_cvbc_key_reserve(const char *path, const char *state, uint64_t count,
                                       penta_buffer *pem, penta_error *err);
-/* Gives how many signatures a private key can still make. UINT64_MAX means that there is no limit. */
+/* Gives how many signatures a private key can still make. UINT64_MAX means that there is no
+ * limit. */
 PENTA_API bool penta_cvbc_key_left(penta_bytes pem, uint64_t *left, penta_error *err);
 /* These functions take a public key, or the public half of a private one. */
 PENTA_API bool penta_cvbc_key_public(penta_bytes pem, penta_buffer *public_pem, penta_error *err);

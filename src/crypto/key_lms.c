@@ -1,5 +1,6 @@
-/* LMS keys as text. Public keys are a SubjectPublicKeyInfo with the object identifier of RFC 9708, which libcrypto does
- * not know; private keys are penta's own form (lms/hss.h). A text with an Ed25519 key and an LMS key is a key of both. */
+/* Reads and writes LMS keys as text. Public keys are a SubjectPublicKeyInfo with the object
+ * identifier of RFC 9708, which libcrypto does not know; private keys have penta's own form
+ * (lms/hss.h). A text with an Ed25519 key and an LMS key is a key of both kinds. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
@@ -9,8 +10,8 @@
 
 #define PUBLIC_NAME "PUBLIC KEY"
 
-/* SEQUENCE { SEQUENCE { OBJECT IDENTIFIER 1.2.840.113549.1.9.16.3.17 }, BIT STRING { the raw key } }. The two lengths
- * that depend on the key are zeros here. */
+/* The bytes are SEQUENCE { SEQUENCE { OBJECT IDENTIFIER 1.2.840.113549.1.9.16.3.17 }, BIT STRING
+ * { the raw key } }. The two lengths that depend on the key are zeros here. */
 enum { OUTER_LENGTH = 1, BITS_LENGTH = 18, INFO_HEAD = 20 };
 static const uint8_t info_head[INFO_HEAD] = {0x30, 0,    0x30, 0x0d, 0x06, 0x0b, 0x2a,
                                              0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x09,
@@ -31,8 +32,8 @@ void key_lms_public_pem(penta_bytes raw, struct writer *out)
     pem_write(out, PUBLIC_NAME, (penta_bytes){bytes, INFO_HEAD + raw.size});
 }
 
-/* The raw HSS key in a SubjectPublicKeyInfo, or nothing. RFC 8708 was read as wrapping the key in an OCTET STRING, so
- * that form is read, too. */
+/* Returns the raw HSS key in a SubjectPublicKeyInfo, or nothing. RFC 8708 was read as wrapping
+ * the key in an OCTET STRING, so that form is read, too. */
 static penta_bytes info_key(penta_bytes info)
 {
     uint8_t head[INFO_HEAD];
@@ -88,7 +89,8 @@ bool key_lms_cut_private(penta_bytes pem, struct hss_key **out, struct writer *r
     return true;
 }
 
-/* The rest of the file, such as the Ed25519 half of a key of both kinds, belongs to the new key, too. */
+/* The rest of the file, such as the Ed25519 half of a key of both kinds, belongs to the new key,
+ * too. */
 bool key_private_reserve(const char *path, const char *folder, uint64_t count, uint32_t rule,
                          struct writer *pem, penta_error *err)
 {

@@ -18,7 +18,7 @@ void pem_write(struct writer *out, const char *name, penta_bytes bytes)
     writer_print(out, "-----END %s-----\n", name);
 }
 
-/* The place of a text in bytes, or NULL. */
+/* Returns where a text is in the bytes, or NULL. */
 static const uint8_t *pem_find(penta_bytes in, const char *text)
 {
     size_t size = strlen(text);
@@ -27,7 +27,7 @@ static const uint8_t *pem_find(penta_bytes in, const char *text)
     return NULL;
 }
 
-/* The letters of a block, with the ends of lines. */
+/* Gives the letters of a block, with the ends of lines. */
 static bool pem_block(penta_bytes text, const char *name, penta_bytes *before, penta_bytes *letters,
                       penta_bytes *after)
 {

@@ -1,5 +1,5 @@
-/* Verifies LMS and HSS signatures (RFC 8554, 4.6, 5.4 and 6.3). Sizes follow from the types that a signature names, and
- * a signature is read only when it has exactly that size. */
+/* Verifies LMS and HSS signatures (RFC 8554, 4.6, 5.4 and 6.3). Sizes follow from the types that
+ * a signature names, and a signature is read only when it has exactly that size. */
 #include <string.h>
 #include "base/bytes.h"
 #include "crypto/lms/lms.h"
@@ -43,7 +43,7 @@ void lms_digits(const struct lms_parameters *p, const uint8_t hash[LMS_HASH_MAX]
     }
 }
 
-/* A public key or a signature whose types are known, so that its size is. */
+/* A struct lms_part is a public key or a signature whose types, and so its size, are known. */
 struct lms_part {
     struct lms_parameters p;
     const uint8_t *bytes;
@@ -61,13 +61,13 @@ static bool lms_public_take(penta_bytes in, struct lms_part *out)
     return out->size <= in.size;
 }
 
-/* Reads an LMS signature at the start of the bytes. It names the one-time type first and the type of the tree after the
- * chains, so both types are needed to know where the second one is. */
+/* Reads an LMS signature at the start of the bytes. It names the one-time type first and the
+ * type of the tree after the chains, so both types are needed to know where the second one is. */
 static bool lms_signature_take(penta_bytes in, struct lms_part *out)
 {
     if (in.size < 8) return false;
     uint32_t ots = (uint32_t)bytes_uint(in.data + 4, 4, true);
-    size_t at = 0; /* of the type of the tree */
+    size_t at = 0; /* the offset of the type of the tree */
 #define LMS_OTS(type, name, hash_bytes, bits, count, left)                                         \
     if (ots == (type)) at = 8 + (size_t)(1 + (count)) * (hash_bytes);
 #include "crypto/lms/lms.def"
@@ -79,7 +79,8 @@ static bool lms_signature_take(penta_bytes in, struct lms_part *out)
     return out->size <= in.size;
 }
 
-/* Computes the root of the tree from a signature. False: the number of the leaf is not one of the tree. */
+/* Computes the root of the tree from a signature. Returns false when the tree has no leaf with
+ * the number in the signature. */
 static bool signature_root(const struct lms_part *s, const uint8_t id[LMS_ID], penta_bytes message,
                            uint8_t root[LMS_HASH_MAX])
 {
@@ -127,8 +128,9 @@ enum verdict lms_check(penta_bytes key, penta_bytes message, penta_bytes signatu
 
 static penta_bytes bytes_after(penta_bytes in, size_t n) { return bytes_slice(in, n, in.size); }
 
-/* Walks over the levels of a signature. With a key, checks each of them; the key of the next level is in the signature.
- * Returns the size of the signature, or 0 when it is malformed or, with a key, wrong. */
+/* Walks over the levels of a signature. With a key, each level is checked; the key of the next
+ * level is in the signature. Returns the size of the signature, or 0 when it is malformed or,
+ * with a key, wrong. */
 static size_t hss_walk(const struct lms_part *key, uint64_t levels, penta_bytes message,
                        penta_bytes signature)
 {

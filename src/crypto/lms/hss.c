@@ -1,11 +1,13 @@
-/* Makes HSS keys and signs with them (RFC 8554, 6). The trees of lower levels follow from the seed of the topmost one, so
- * a key needs no memory of the trees below it but the crowns of those that sign now. */
+/* Makes HSS keys and signs with them (RFC 8554, 6). The trees of lower levels follow from the
+ * seed of the topmost one, so a key needs no memory of the trees below it but the crowns of
+ * those that sign now. */
 #include "crypto/lms/hss.h"
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"
 
-enum { LEVEL_BITS_MAX = 60 }; /* the places of a key are counted in 64 bits */
+/* The places of a key are counted in 64 bits, so all levels together have at most so many. */
+enum { LEVEL_BITS_MAX = 60 };
 
 static unsigned hss_height_below(const struct hss_key *key, unsigned level)
 {
@@ -16,7 +18,7 @@ static unsigned hss_height_below(const struct hss_key *key, unsigned level)
 
 uint64_t hss_places(const struct hss_key *key) { return UINT64_C(1) << hss_height_below(key, 0); }
 
-/* The leaf of the tree of this level that leads to a place. */
+/* Returns the leaf that leads to a place in the tree of this level. */
 static uint32_t place_leaf(const struct hss_key *key, unsigned level, uint64_t place)
 {
     place >>= hss_height_below(key, level + 1);
@@ -66,7 +68,7 @@ static bool hss_crowns_allocate(struct hss_key *key, penta_error *err)
     return key->crowns || error_at(err, BASE_MEMORY, 0, "no memory for a key");
 }
 
-/* Goes down from the topmost tree to that of the level that leads to the place. */
+/* Finds the tree of a level that leads to a place, from the topmost tree down. */
 static void hss_tree_at(const struct hss_key *key, unsigned level, uint64_t place,
                         struct lms_tree *out)
 {
@@ -80,7 +82,7 @@ static void hss_tree_at(const struct hss_key *key, unsigned level, uint64_t plac
     }
 }
 
-/* Computes the crowns of the trees from this level on. */
+/* Computes the crowns of the trees from level `from` on. */
 static bool hss_crowns_make(struct hss_key *key, unsigned from, uint64_t place,
                             struct long_work *work, penta_error *err)
 {
@@ -99,7 +101,7 @@ static bool hss_crowns_make(struct hss_key *key, unsigned from, uint64_t place,
 
 bool hss_key_prepare(struct hss_key *key, uint64_t place, struct long_work *work, penta_error *err)
 {
-    unsigned same = 1; /* trees that lead to both places: always the topmost */
+    unsigned same = 1; /* how many trees lead to both places; the topmost one always does */
     while (same < key->levels && !((place ^ key->crowns_at) >> hss_height_below(key, same))) same++;
     if (same == key->levels) {
         key->crowns_at = place;

@@ -1,5 +1,6 @@
-/* Writes and reads the text form of private HSS keys (hss.h). Relies on base64. The sum at the end finds damage: a digit
- * that changed in the next place could make a key sign twice with one place. */
+/* Writes and reads the text form of private HSS keys (hss.h). Relies on base64. The sum at the
+ * end finds damage: a digit that changed in the next place could make a key sign twice with one
+ * place. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/bytes.h"

@@ -1,4 +1,4 @@
-/* Hash-based signatures: LMS and HSS of RFC 8554, with the parameter sets of SP 800-208 that use SHA-256. They stay
+/* Declares hash-based signatures: LMS and HSS of RFC 8554, with the parameter sets of SP 800-208 that use SHA-256. They stay
  * secure against quantum computers, and each private key makes a limited number of signatures: signing twice with
  * one place of the key would let others forge. The place is therefore kept in the key's file (state.h).
  *
@@ -25,14 +25,16 @@ enum {
 };
 
 struct lms_parameters {
-    uint32_t tree, ots;    /* the types, as files have them */
-    unsigned hash, height; /* bytes of a hash; the tree has 2^height leaves */
+    uint32_t tree, ots;    /* the types of tree and one-time key, as files have them */
+    unsigned hash, height; /* hash: bytes of a hash; height: the tree has 2^height leaves */
     unsigned digit,
-        chains;     /* bits of a digit of the message's hash; hash chains of a one-time key */
-    unsigned shift; /* of the checksum of the digits */
+        /* digit: bits of a digit of the message's hash; chains: hash chains of a one-time key */
+        chains;
+    unsigned shift; /* the shift of the checksum of the digits */
 };
 
-/* Returns false when a type is not known, or when the two have hashes of different sizes. */
+/* Finds a parameter set. Returns false when a type is not known, or when the two have hashes of
+ * different sizes. */
 bool lms_parameters_find(uint32_t tree, uint32_t ots, struct lms_parameters *out);
 /* Reads "h10/w8" or "h10/w8/n24". Returns false when the text names no parameter set. */
 bool lms_parameters_read(penta_bytes text, struct lms_parameters *out);
@@ -43,24 +45,26 @@ size_t lms_signature_size(const struct lms_parameters *p);
 
 /* Finds what is wrong with an HSS public key. Returns NULL for a good one. */
 const char *hss_public_flaw(penta_bytes key);
-/* The size of the HSS signature at the start of these bytes, or 0 when they do not start with one. Only the types in
- * it are looked at. */
+/* Returns the size of the HSS signature at the start of these bytes, or 0 when they do not start
+ * with one. Only the types in the signature are looked at. */
 size_t hss_signature_size(penta_bytes bytes);
-/* Both functions never return VERDICT_FAILED. */
+/* lms_check and hss_check verify a signature. They never return VERDICT_FAILED. */
 enum verdict lms_check(penta_bytes key, penta_bytes message, penta_bytes signature);
 enum verdict hss_check(penta_bytes key, penta_bytes message, penta_bytes signature);
 
-/* What check.c and tree.c share: the hashes of RFC 8554. */
+/* check.c and tree.c share the hashes of RFC 8554, which the declarations below are for. */
 enum lms_purpose { LMS_MESSAGE = 0x8181, LMS_KEY = 0x8080, LMS_LEAF = 0x8282, LMS_NODE = 0x8383 };
 
-/* Hashes identifier, number, purpose and the pieces; out has LMS_HASH_MAX bytes, of which p->hash count. */
+/* Hashes identifier, number, purpose and the pieces; out has LMS_HASH_MAX bytes, of which
+ * p->hash count. */
 void lms_hash(const uint8_t id[LMS_ID], uint32_t number, enum lms_purpose purpose, penta_bytes a,
               penta_bytes b, uint8_t out[LMS_HASH_MAX]);
-/* Goes from step `from` to step `to` of the chain, in place. */
+/* Goes from step `from` to step `to` of a hash chain, in place. */
 void lms_chain(const struct lms_parameters *p, const uint8_t id[LMS_ID], uint32_t q, unsigned chain,
                unsigned from, unsigned to, uint8_t value[LMS_HASH_MAX]);
-/* The digits that a one-time key signs: those of the message's hash and of their checksum. */
+/* Computes the digits that a one-time key signs: those of the message's hash and of their
+ * checksum. */
 void lms_digits(const struct lms_parameters *p, const uint8_t hash[LMS_HASH_MAX],
                 uint8_t digits[LMS_CHAINS_MAX]);
-/* The steps of a chain. */
+/* Returns how many steps a chain has. */
 static inline unsigned lms_steps(const struct lms_parameters *p) { return (1u << p->digit) - 1; }

@@ -1,5 +1,5 @@
-/* Finds parameter sets in the table of lms.def, by number or by their names as text. A name has the height of the tree, the
- * bits of a digit, and the bytes of a hash where they are not 32. */
+/* Finds parameter sets in the table of lms.def, by number or by their names as text. A name has
+ * the height of the tree, the bits of a digit, and the bytes of a hash where they are not 32. */
 #include "crypto/lms/lms.h"
 
 static const struct lms_parameters trees[] = {

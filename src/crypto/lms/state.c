@@ -1,5 +1,6 @@
-/* Keeps the state of private HSS keys: the key's own file, and a reservation for each key in a folder of this host
- * (state.h). Relies on file_write, which replaces whole files and returns when they are on the disk. */
+/* Keeps the state of private HSS keys: the key's own file, and a reservation for each key in a
+ * folder of this host (state.h). Relies on file_write, which replaces whole files and returns
+ * when they are on the disk. */
 #include "crypto/lms/state.h"
 #include <errno.h>
 #include <limits.h>
@@ -14,14 +15,15 @@
 
 enum { KEY_FILE_MAX = 64 << 20, RESERVATION_MAX = 4096, LOCK_SECONDS = 60 };
 
-/* A key that is being changed. The texts are those of its file, with the key between them. */
+/* A struct hss_change is a key that is being changed. The texts are those of its file, with the
+ * key between them. */
 struct hss_change {
     const struct hss_file *file;
     char folder[PATH_MAX], reservation[PATH_MAX + 80];
     int lock;
     penta_buffer text;
     struct hss_key key;
-    uint8_t print[HASH_BYTES]; /* SHA-256 of the public key */
+    uint8_t print[HASH_BYTES]; /* the SHA-256 of the public key */
 };
 
 static bool state_folder_name(const char *named, char out[PATH_MAX], penta_error *err)
@@ -38,7 +40,7 @@ static bool state_folder_name(const char *named, char out[PATH_MAX], penta_error
     return error_note(err, "set HOME or XDG_STATE_HOME, or name a folder with option 'key-state'");
 }
 
-/* Makes the folder, and those that it lies in. */
+/* Makes the folder, and the folders in which it lies. */
 static bool state_folder_make(char *path, penta_error *err)
 {
     for (char *slash = path + 1;; slash++) {
@@ -53,7 +55,7 @@ static bool state_folder_make(char *path, penta_error *err)
     }
 }
 
-/* Reads the reserved place. A missing reservation reserves nothing. */
+/* Reads the reserved place. When there is no reservation, nothing is reserved. */
 static bool reservation_read(const struct hss_change *c, uint64_t *next, penta_error *err)
 {
     penta_buffer text = {0};
@@ -126,7 +128,7 @@ static bool change_begin(struct hss_change *c, penta_error *err)
         err, "use the newest file of this key; signing with a copy would let others forge");
 }
 
-/* The text of the file before and after the key. */
+/* Gives the text of the file before and after the key. */
 static bool change_text(const struct hss_change *c, penta_bytes *before, penta_bytes *after)
 {
     return pem_around((penta_bytes){c->text.data, c->text.size}, HSS_PEM_NAME, before, after);

@@ -1,4 +1,5 @@
-/* Replaces state.c on hosts without folders, where the state of a private key cannot be kept safely. */
+/* Replaces state.c on hosts without folders, where the state of a private key cannot be kept
+ * safely. */
 #include "crypto/lms/state.h"
 
 static bool state_refuse(penta_error *err)

@@ -1,10 +1,11 @@
-/* Makes LMS trees from seeds and signs with their leaves (RFC 8554, 4.3, 4.5, 5.3 and appendix A). The random value of a
- * signature follows from the seed, too, so that signing the same message again gives the same bytes. */
+/* Makes LMS trees from seeds and signs with their leaves (RFC 8554, 4.3, 4.5, 5.3 and appendix
+ * A). The random value of a signature follows from the seed, too, so that signing the same
+ * message again gives the same bytes. */
 #include "crypto/lms/tree.h"
 #include <string.h>
 #include "base/bytes.h"
 
-/* The values that take the place of a chain's number where something else is derived from the seed. */
+/* These values stand in place of a chain's number where something else is derived from the seed. */
 enum lms_derived { DERIVED_RANDOM = 0xfffd, DERIVED_SEED = 0xfffe, DERIVED_ID = 0xffff };
 
 /* Derives a secret from the seed: the start of chain `what`, or one of lms_derived. */
@@ -42,9 +43,10 @@ static void tree_join(const struct lms_tree *tree, uint32_t node, const uint8_t 
              (penta_bytes){right, tree->p.hash}, out);
 }
 
-/* Goes up from node `at`, whose value is in `value`, as far as it is a right child. The left child that ends the way is
- * kept on the stack, which has one node for each of `levels`. After the last of the nodes, `value` is the one above them.
- * `path`, unless NULL, gets the values of nodes that are siblings of the way from node `own` up. */
+/* Goes up from node `at`, whose value is in `value`, as far as it is a right child. The left
+ * child that ends the way is kept on the stack, which has one node for each of `levels`. After
+ * the last of the nodes, `value` is the one above them. `path`, unless NULL, gets the values of
+ * nodes that are siblings of the way from node `own` up. */
 static void tree_climb(const struct lms_tree *tree, uint32_t at, unsigned levels, uint32_t own,
                        uint8_t *path, uint8_t stack[][LMS_HASH_MAX], uint8_t value[LMS_HASH_MAX])
 {
@@ -59,8 +61,9 @@ static void tree_climb(const struct lms_tree *tree, uint32_t at, unsigned levels
     }
 }
 
-/* Computes the node `node` of the tree, which is `levels` above the leaves, from its leaves, left to right. `path`, unless NULL, gets the siblings of the way from
- * leaf q up to the node. False: the work was ended. */
+/* Computes the node `node` of the tree, which is `levels` above the leaves, from its leaves,
+ * left to right. `path`, unless NULL, gets the siblings of the way from leaf q up to the node.
+ * False: the work was ended. */
 static bool tree_node(const struct lms_tree *tree, uint32_t node, unsigned levels, uint32_t q,
                       uint8_t *path, struct long_work *work, uint8_t out[LMS_HASH_MAX])
 {
@@ -94,7 +97,8 @@ static void crown_node(const struct lms_tree *tree, const uint8_t *crown, uint32
 {
     uint8_t stack[LMS_HEIGHT_MAX][LMS_HASH_MAX];
     unsigned levels = lms_crown_depth(&tree->p), hash = tree->p.hash;
-    for (uint32_t n = node; n > 1; n /= 2) levels--; /* how far the node is above the crown */
+    /* how many levels the node is above the crown */
+    for (uint32_t n = node; n > 1; n /= 2) levels--;
     uint32_t first = (node << levels) - (1u << lms_crown_depth(&tree->p));
     for (uint32_t i = 0; i < 1u << levels; i++) {
         memcpy(out, crown + (size_t)(first + i) * hash, hash);
@@ -114,7 +118,7 @@ void lms_tree_public(const struct lms_tree *tree, const uint8_t *crown, struct w
     writer_bytes(out, root, tree->p.hash);
 }
 
-/* Writes random value and chains of the one-time signature. */
+/* Writes the random value and the chains of the one-time signature. */
 static void tree_sign_once(const struct lms_tree *tree, uint32_t q, penta_bytes message,
                            struct writer *out)
 {

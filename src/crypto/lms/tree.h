@@ -1,6 +1,7 @@
-/* The private half of one LMS tree: its one-time keys follow from a seed (RFC 8554, appendix A), so that nothing but the
- * seed is secret. Making a tree takes 2^height one-time keys. The upper half of its nodes, the crown, is kept, so that
- * a signature needs only those one-time keys that lie below one node of the crown. */
+/* A struct lms_tree is the private half of one LMS tree. Its one-time keys follow from a seed
+ * (RFC 8554, appendix A), so that nothing but the seed is secret. Making a tree takes 2^height
+ * one-time keys. The upper half of its nodes, the crown, is kept, so that a signature needs only
+ * those one-time keys that lie below one node of the crown. */
 #pragma once
 #include "base/long_work.h"
 #include "crypto/lms/lms.h"
@@ -20,7 +21,7 @@ static inline size_t lms_crown_size(const struct lms_parameters *p)
     return (size_t)p->hash << lms_crown_depth(p);
 }
 
-/* Computes the crown. False: the work was ended. */
+/* Computes the crown. Returns false when the work was ended. */
 bool lms_tree_crown(const struct lms_tree *tree, uint8_t *crown, struct long_work *work);
 /* Writes the public key of the tree. */
 void lms_tree_public(const struct lms_tree *tree, const uint8_t *crown, struct writer *out);

@@ -128,7 +128,8 @@ void pvm_form_print(struct writer *out, const struct pvm_insn *in, enum pvm_isa 
         print_letter(out, *text, in, bits, style);
 }
 
-/* The order of operands after a mnemonic: the destination register, the other registers, the immediates. */
+/* An entry has the order of operands after a mnemonic: the destination register, the other
+ * registers, the immediates. */
 /* clang-format off */
 static const char *const mnemonic_slots[PVM_SHAPES] = {
     [PVM_NONE] = "",          [PVM_IMM] = "U",           [PVM_OFFSET] = "T",

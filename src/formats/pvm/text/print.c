@@ -142,7 +142,8 @@ bool pvm_print_mnemonic_at(const penta_module *module, uint64_t pc, struct write
     return true;
 }
 
-/* A block starts at the first instruction, after one that ends a block, and after a hole. */
+/* Tells whether a block starts at pc: at the first instruction, after one that ends a block, and
+ * after a hole. */
 static bool block_starts(const struct pvm_code *code, uint32_t pc)
 {
     struct pvm_insn in;
