@@ -185,6 +185,29 @@ bool snapshot_restore(penta_vm *vm, penta_bytes saved, penta_error *err)
     return !err->code;
 }
 
+bool snapshot_save_state(const penta_vm *vm, struct writer *out)
+{
+    struct walk w = {.out = out, .brief = true};
+    vm->engine->walk((penta_vm *)(uintptr_t)vm, &w); /* A walk that saves only reads the machine. */
+    return !out->failed;
+}
+
+bool snapshot_load_state(penta_vm *vm, penta_bytes saved, penta_error *err)
+{
+    struct writer before = {0};
+    penta_error ignored = {0};
+    struct walk w = {.in = {.in = saved, .err = err}, .brief = true};
+    if (!snapshot_save(vm, &before)) {
+        writer_free(&before);
+        return error_at(err, BASE_MEMORY, 0, "no memory for the snapshot");
+    }
+    vm->engine->walk(vm, &w);
+    if (!err->code && reader_left(&w.in)) walk_wrong(&w, "there are bytes after the last");
+    if (err->code) snapshot_restore(vm, writer_view(&before), &ignored);
+    writer_free(&before);
+    return !err->code;
+}
+
 bool snapshot_load(penta_vm *vm, penta_bytes saved, penta_error *err)
 {
     struct writer before = {0};

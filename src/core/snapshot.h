@@ -16,6 +16,7 @@
 struct walk {
     struct writer *out; /* the destination when the walk saves, or NULL when it loads */
     struct reader in;   /* the source when the walk loads; after an error it reads zeros */
+    bool brief;         /* true to leave out what a machine keeps only to run faster */
 };
 
 static inline bool walk_loads(const struct walk *w) { return !w->out; }
@@ -52,6 +53,10 @@ void walk_array(struct walk *w, void *items, size_t *count, size_t *capacity, si
 void walk_memory(struct walk *w, uint8_t *bytes, uint64_t size, uint64_t used);
 
 bool snapshot_save(const penta_vm *vm, struct writer *out);
+/* Saves and loads what a brief walk writes, without head and checksum, for differences of states.
+ * If loading fails, the machine is as it was before. */
+bool snapshot_save_state(const penta_vm *vm, struct writer *out);
+bool snapshot_load_state(penta_vm *vm, penta_bytes saved, penta_error *err);
 /* Loads a snapshot that this same machine has made. If that fails nevertheless, the machine
  * cannot be used any more. */
 bool snapshot_restore(penta_vm *vm, penta_bytes saved, penta_error *err);

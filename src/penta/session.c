@@ -117,7 +117,7 @@ void penta_session_settle(penta_session *s, uint64_t gas, penta_call_end end)
 /* Applies s->answer to the machine. */
 static bool session_give(struct penta_session *s, penta_error *err)
 {
-    /* The effects of the answer stay, but some text of it is lost. */
+    if (s->recorder) recorder_answers(s);
     if (s->answer.applied)
         answer_whole(&s->answer, &s->failure);
     else if (!answer_whole(&s->answer, err) || !answer_apply(&s->answer, s->vm, err))

@@ -21,6 +21,7 @@ struct penta_session {
     bool waits;           /* The session waits for penta_session_answer. */
     struct answer answer; /* the answer to the host call in `stop` */
     bool stop_at_calls;
+    bool repeats; /* true if the answers come from a record */
     penta_host_call *ask;
     void *ask_user;
     penta_call_report *report;
@@ -58,6 +59,8 @@ void debugger_answered(penta_debugger *d);
 
 void recorder_asked(struct penta_session *s);
 void recorder_waits(struct penta_session *s);
+/* Called before the results of a call are applied, after its host may have changed the machine. */
+void recorder_answers(struct penta_session *s);
 void recorder_answered(struct penta_session *s);
 /* Writes the last line of the record, with the report of the host. */
 bool recorder_ended(struct penta_session *s, const penta_stop *stop, bool json, penta_bytes report,

@@ -111,7 +111,7 @@ class Records(cases.Runner):
                 elif key == "cut":
                     text = text[:int(value)]
                 elif key in ("record", "program"):
-                    old, new = value.split(" => ")
+                    old, new = value.replace("\\n", "\n").split(" => ")
                     where = text if key == "record" else source
                     assert old in where, f"{title}: '{old}' is not there"
                     if key == "record":
@@ -128,6 +128,25 @@ class Records(cases.Runner):
                 print(f"FAIL {title}\nwanted {wanted}\ngot    {shown}")
 
 
+    def waits(self):
+        """Loops that wait are short in a record, whatever calls a round has, and are repeated step by step."""
+        program, record, inputs = self.path("wait.cvbc"), self.path("record"), self.path("inputs")
+        open(inputs, "w").write("20 digital 2 1\n21 digital 3 1\n60 digital 4 1\n")
+        for calls in range(1, 10):
+            body = "".join(f"    PUSH {2 + i % 3}\n    DIGITAL_READ\n    POP\n" for i in range(calls - 1))
+            text = f"first:\n    PUSH 2\n    DIGITAL_READ\n    JMP_FALSE first\nsecond:\n{body}    PUSH 4\n    DIGITAL_READ\n    JMP_FALSE second\n" \
+                   "    PUSH 5\nthird:\n    PUSH 3\n    DIGITAL_READ\n    POP\n    PUSH 1\n    SUB\n    LOAD_LOCAL 0\n    JMP_TRUE third\n    HALT\n"
+            open(self.path("wait.cvasm"), "w").write(text)
+            assert self.call("asm", self.path("wait.cvasm"), "-o", program).returncode == 0, "wait.cvasm"
+            first = self.printed("run", program, "--plain", "--script", inputs, "--record", record)
+            again = self.printed("run", program, "--replay", record)
+            size = os.path.getsize(record)
+            assert first == again, f"a loop of {calls} calls: {first} {again}"
+            assert size < (20000 if calls < 8 else 2000000), f"a loop of {calls} calls takes {size} bytes"
+            os.remove(record)
+            self.passed += 1
+
+
 def main():
     runner = Records(PENTA)
     wanted = sys.argv[2:]
@@ -136,6 +155,7 @@ def main():
             runner.report(cases.Case(path))
     try:
         runner.damaged(os.path.join(HERE, "damaged.txt"))
+        runner.waits()
     except AssertionError as error:
         runner.failed += 1
         print("FAIL", error)

@@ -143,7 +143,7 @@ static bool read_first(struct record_reader *r, const struct json_object *v)
         return error_at(r->err, BASE_RECORD, 0,
                         "this is no record of a run: its first line does not say so");
     if (!read_uint(r, v, "version", true, &version)) return false;
-    if (version != RECORD_VERSION)
+    if (version < 1 || version > RECORD_VERSION)
         return error_at(r->err, BASE_RECORD, 0,
                         "the record has version %" PRIu64 ", this library reads version %d",
                         version, RECORD_VERSION);
@@ -203,10 +203,10 @@ static bool read_answer(struct record_reader *r, const struct json_object *v,
 
 static bool read_call(struct record_reader *r, const struct json_object *v)
 {
-    static const char *const known[] = {"call",    "name",     "pc",         "step",   "args",
-                                        "results", "writes",   "gas",        "end",    "change",
-                                        "between", "output",   "output_hex", "errors", "errors_hex",
-                                        "note",    "note_hex", NULL};
+    static const char *const known[] = {
+        "call",        "name",       "pc",   "step",     "args",    "results", "writes",
+        "host_change", "gas",        "end",  "change",   "between", "output",  "output_hex",
+        "errors",      "errors_hex", "note", "note_hex", NULL};
     penta_record *record = r->record;
     uint64_t number = 0;
     size_t args = 0;
@@ -216,14 +216,46 @@ static bool read_call(struct record_reader *r, const struct json_object *v)
     if (!only_members(r, v, known) || !read_uint(r, v, "call", true, &number) ||
         !read_name(r, v, "name", false, &c->name) || !read_uint(r, v, "pc", true, &c->stop.pc) ||
         !read_uint(r, v, "step", false, &c->stop.steps) ||
-        !read_words(r, v, "args", 6, 6, c->stop.args, &args) || !read_answer(r, v, &c->answer) ||
+        !read_words(r, v, "args", 0, 6, c->stop.args, &args) || !read_answer(r, v, &c->answer) ||
+        !read_hex(r, v, "host_change", &c->host_change) ||
         !read_bool(r, v, "between", &c->between) ||
         !read_text(r, v, "output", "output_hex", &c->output) ||
         !read_text(r, v, "errors", "errors_hex", &c->errors) ||
         !read_text(r, v, "note", "note_hex", &c->note))
         return false;
     c->stop.detail = (uint32_t)number;
+    record->changes |= c->host_change.size != 0;
     return number <= UINT32_MAX || record_read_wrong(r, "this is no number of a call:", "call");
+}
+
+/* Reads a line {"repeat": times, "calls": round, "steps": steps}. Several lines about the same calls
+ * in a row are one repeat. */
+static bool read_repeat(struct record_reader *r, const struct json_object *v)
+{
+    static const char *const known[] = {"repeat", "calls", "steps", NULL};
+    penta_record *record = r->record;
+    uint64_t times = 0, round = 0, steps = 0;
+    if (!only_members(r, v, known) || !read_uint(r, v, "repeat", true, &times) ||
+        !read_uint(r, v, "calls", true, &round) || !read_uint(r, v, "steps", false, &steps))
+        return false;
+    uint64_t all = record_call_count(record);
+    if (!times || !round || round > RECORD_ROUND_MAX || round > record->count ||
+        times > (INT64_MAX - all) / round || (steps && times > INT64_MAX / steps))
+        return record_read_wrong(r, "nothing can be repeated like this:", "repeat");
+    struct record_repeat *last =
+        record->repeat_count ? &record->repeats[record->repeat_count - 1] : NULL;
+    record->repeated += times * round;
+    if (last && last->after == record->count) {
+        if (last->round != round || last->steps != steps)
+            return record_read_wrong(r, "other calls are repeated already:", "repeat");
+        last->times += times;
+        return true;
+    }
+    if (!ARRAY_GROW(record->repeats, record->repeat_capacity, record->repeat_count, r->err))
+        return false;
+    record->repeats[record->repeat_count++] =
+        (struct record_repeat){record->count, (size_t)round, all, times, steps};
+    return true;
 }
 
 /* Writes a value that was read in the form of the library's own writer. */
@@ -310,6 +342,8 @@ static bool read_line(struct record_reader *r, penta_bytes text)
     else if (r->record->ended)
         ok = error_at(r->err, BASE_RECORD, r->offset,
                       "line %" PRIu64 ": there is a line after the one for the end", r->line);
+    else if (json_has(v, "repeat"))
+        ok = read_repeat(r, v);
     else if (json_has(v, "stop"))
         ok = read_last(r, v);
     else
@@ -345,8 +379,8 @@ void penta_record_free(penta_record *record)
     if (!record) return;
     for (size_t i = 0; i < record->count; i++) {
         struct recorded_call *c = &record->calls[i];
-        penta_buffer *parts[] = {&c->answer.pokes, &c->answer.effect, &c->output, &c->errors,
-                                 &c->note};
+        penta_buffer *parts[] = {&c->answer.pokes, &c->answer.effect, &c->host_change,
+                                 &c->output,       &c->errors,        &c->note};
         for (size_t part = 0; part < sizeof parts / sizeof *parts; part++)
             penta_buffer_free(parts[part]);
         free(c->name);
@@ -356,6 +390,7 @@ void penta_record_free(penta_record *record)
         free((char *)(uintptr_t)record->options[i].value);
     }
     free(record->calls);
+    free(record->repeats);
     free(record->options);
     free(record->format);
     penta_buffer_free(&record->state);
@@ -364,7 +399,31 @@ void penta_record_free(penta_record *record)
 }
 
 const char *penta_record_format(const penta_record *record) { return record->format; }
-size_t penta_record_calls(const penta_record *record) { return record->count; }
+size_t penta_record_calls(const penta_record *record)
+{
+    uint64_t all = record_call_count(record);
+    return all > SIZE_MAX ? SIZE_MAX : (size_t)all;
+}
+
+uint64_t record_call_count(const penta_record *record) { return record->count + record->repeated; }
+
+const struct recorded_call *record_call_at(const penta_record *record, uint64_t i, uint64_t *steps)
+{
+    size_t k;
+    ARRAY_SEARCH(k, 0, record->repeat_count, record->repeats[k].first > i);
+    const struct record_repeat *r = k ? &record->repeats[k - 1] : NULL;
+    uint64_t at = r ? i - r->first : i, rounds = 0;
+    size_t entry = (size_t)at;
+    if (r && at < r->times * r->round) {
+        entry = r->after - r->round + (size_t)(at % r->round);
+        rounds = at / r->round + 1;
+    } else if (r) {
+        entry = r->after + (size_t)(at - r->times * r->round);
+    }
+    const struct recorded_call *c = &record->calls[entry];
+    *steps = c->stop.steps == UINT64_MAX ? UINT64_MAX : c->stop.steps + rounds * (r ? r->steps : 0);
+    return c;
+}
 
 const penta_option *penta_record_options(const penta_record *record, size_t *count)
 {

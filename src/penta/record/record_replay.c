@@ -23,11 +23,12 @@ static const char *name_of(const char *name) { return name ? name : "unnamed"; }
 static bool same_call(const struct replay *r, const penta_stop *stop, penta_error *err)
 {
     const struct penta_session *s = r->session;
-    const struct recorded_call *c = &r->record->calls[s->calls];
+    uint64_t steps;
+    const struct recorded_call *c = record_call_at(r->record, s->calls, &steps);
     const char *name = penta_vm_detail_name(s->vm, stop);
     unsigned long long n = (unsigned long long)s->calls + 1;
     bool names = name && c->name ? !strcmp(name, c->name) : stop->detail == c->stop.detail;
-    bool counted = s->steps != UINT64_MAX && c->stop.steps != UINT64_MAX;
+    bool counted = s->steps != UINT64_MAX && steps != UINT64_MAX;
     if (!names || (r->same_program && stop->pc != c->stop.pc))
         return error_at(err, BASE_DIVERGED, 0,
                         "call %llu went another way: '%.24s' (%u) at pc %" PRIu64
@@ -40,11 +41,11 @@ static bool same_call(const struct replay *r, const penta_stop *stop, penta_erro
                             "call %llu went another way: argument %d of '%.24s' is 0x%" PRIx64
                             ", recorded 0x%" PRIx64,
                             n, i, name_of(name), stop->args[i], c->stop.args[i]);
-    if (r->same_program && counted && s->steps != c->stop.steps)
+    if (r->same_program && counted && s->steps != steps)
         return error_at(err, BASE_DIVERGED, 0,
                         "call %llu went another way: '%.24s' at step %" PRIu64
                         ", recorded at step %" PRIu64,
-                        n, name_of(name), s->steps, c->stop.steps);
+                        n, name_of(name), s->steps, steps);
     return true;
 }
 
@@ -57,10 +58,11 @@ static bool record_replay_beyond(const struct replay *r, const penta_stop *stop,
     out->interrupted = record->ended && record->end.kind == PENTA_STOP_INTERRUPT;
     if (out->interrupted || (here && record->end.kind == PENTA_STOP_HOST)) return false;
     return error_at(&out->failure, BASE_DIVERGED, 0,
-                    "call %zu, '%.24s' at pc %" PRIu64
-                    ", is not in the record, which has %zu calls",
-                    record->count + 1, name_of(penta_vm_detail_name(r->session->vm, stop)),
-                    stop->pc, record->count);
+                    "call %" PRIu64 ", '%.24s' at pc %" PRIu64
+                    ", is not in the record, which has %" PRIu64 " calls",
+                    record_call_count(record) + 1,
+                    name_of(penta_vm_detail_name(r->session->vm, stop)), stop->pc,
+                    record_call_count(record));
 }
 
 static void record_replay_copy(struct writer *to, const penta_buffer *from)
@@ -71,10 +73,10 @@ static void record_replay_copy(struct writer *to, const penta_buffer *from)
 static bool replay_answer(void *state, penta_vm *vm, const penta_stop *stop, struct answer *out)
 {
     const struct replay *r = state;
-    uint64_t i = r->session->calls;
-    if (i >= r->record->count) return record_replay_beyond(r, stop, out);
+    uint64_t i = r->session->calls, steps;
+    if (i >= record_call_count(r->record)) return record_replay_beyond(r, stop, out);
     if (!same_call(r, stop, &out->failure)) return false;
-    const struct recorded_call *c = &r->record->calls[i];
+    const struct recorded_call *c = record_call_at(r->record, i, &steps);
     const struct recorded_answer *a = &c->answer;
     memcpy(out->results, a->results, sizeof out->results);
     out->count = a->count;
@@ -85,11 +87,14 @@ static bool replay_answer(void *state, penta_vm *vm, const penta_stop *stop, str
     record_replay_copy(&out->output, &c->output);
     record_replay_copy(&out->errors, &c->errors);
     record_replay_copy(&out->note, &c->note);
-    if (!a->effect.size) return true;
+    if (!a->effect.size && !c->host_change.size) return true;
     if (!r->same_program)
         return error_at(&out->failure, BASE_DIVERGED, 0,
                         "call %" PRIu64 " changed the recorded program in a way that fits no other",
                         i + 1);
+    if (c->host_change.size)
+        return effect_host_apply(vm, (penta_bytes){c->host_change.data, c->host_change.size},
+                                 &out->failure);
     out->applied = effect_apply(vm, (penta_bytes){a->effect.data, a->effect.size}, &out->failure);
     return out->applied;
 }
@@ -102,10 +107,10 @@ static bool same_end(const struct replay *r, const penta_stop *stop, penta_error
     const struct penta_session *s = r->session;
     const penta_stop *end = &record->end;
     if (!is_final(stop->kind) || s->failure.code) return true;
-    if (s->calls < record->count)
+    if (s->calls < record_call_count(record))
         return error_at(err, BASE_DIVERGED, 0,
-                        "the run ended after %" PRIu64 " calls, the recorded one made %zu",
-                        s->calls, record->count);
+                        "the run ended after %" PRIu64 " calls, the recorded one made %" PRIu64,
+                        s->calls, record_call_count(record));
     if (!record->ended || !is_final(end->kind)) return true;
     bool counted = s->steps != UINT64_MAX && end->steps != UINT64_MAX;
     bool place = !r->same_program || (stop->pc == end->pc && (!counted || s->steps == end->steps));
@@ -144,6 +149,7 @@ static bool record_replay_begin(struct penta_session *s, const penta_record *rec
     if (!r) return error_at(err, BASE_MEMORY, 0, "no memory for the session");
     *r = (struct replay){s, record, penta_record_is_of(record, s->module)};
     s->host = &replay_host;
+    s->repeats = true;
     s->opened = (struct opened_host){.state = r,
                                      .changes_machine = record->changes,
                                      .console = record->console,

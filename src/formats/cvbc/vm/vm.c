@@ -402,6 +402,27 @@ static void vm_walk_busses(struct cvbc_pins *p, struct walk *w)
         if (p->watch.modes[i] > 4) walk_wrong(w, "a pin that is watched in no known way");
 }
 
+/* Walks over what the board knows of a loop that may only wait. */
+static void vm_walk_wait(struct cvbc_pins *p, struct walk *w)
+{
+    WALK_NUMBER(w, p->wait.state);
+    WALK_NUMBER(w, p->wait.at);
+    WALK_NUMBER(w, p->wait.us);
+    WALK_NUMBER(w, p->wait.reads);
+    WALK_NUMBER(w, p->wait.seen);
+    WALK_NUMBER(w, p->wait.limit);
+}
+
+/* Sets what vm_walk_busses walks over to its state at the start of a machine. */
+static void vm_forget_busses(struct cvbc_pins *p)
+{
+    memset(p->levels, 0, sizeof p->levels);
+    memset(p->i2c, 0, sizeof p->i2c);
+    p->i2c_lines = p->device_count = 0;
+    memset(p->spi_given, 0, sizeof p->spi_given);
+    memset(&p->watch, 0, sizeof p->watch);
+}
+
 static void vm_walk(penta_vm *base, struct walk *w)
 {
     struct cvbc_vm *vm = cvbc_vm(base);
@@ -438,18 +459,14 @@ static void vm_walk(penta_vm *base, struct walk *w)
     if (walk_loads(w) && !walk_failed(w) && !reader_left(&w->in))
         walk_wrong(w, "it was made by an older penta and lacks the clock of the board");
     WALK_NUMBER(w, vm->pins.idle);
-    WALK_NUMBER(w, vm->pins.wait.state);
-    WALK_NUMBER(w, vm->pins.wait.at);
-    WALK_NUMBER(w, vm->pins.wait.us);
-    WALK_NUMBER(w, vm->pins.wait.reads);
-    WALK_NUMBER(w, vm->pins.wait.seen);
-    WALK_NUMBER(w, vm->pins.wait.limit);
+    if (!w->brief) vm_walk_wait(&vm->pins, w);
     if (walk_loads(w) && !walk_failed(w) && !reader_left(&w->in))
         walk_wrong(w, "it was made by an older penta and lacks the serial ports of the board");
     walk_numbers(w, vm->pins.received, CVBC_PORTS, sizeof *vm->pins.received);
     if (walk_loads(w) && !walk_failed(w) && !reader_left(&w->in))
-        walk_wrong(w, "it was made by an older penta and lacks the busses of the board");
-    vm_walk_busses(&vm->pins, w);
+        vm_forget_busses(&vm->pins); /* An older penta made it, whose programs knew no busses. */
+    else
+        vm_walk_busses(&vm->pins, w);
     if (!walk_loads(w)) return;
     vm->at_break = false;
     cvbc_vm_refuses(vm);
