@@ -233,8 +233,8 @@ static bool read_operand(struct reader *in, struct coil_insn *insn, struct coil_
 
 /* Replaces the error of the reader, which only says how many bytes are missing, by one that says
  * which instruction is incomplete and where it begins. */
-static bool broken_off(struct reader *in, const struct coil_insn *insn, unsigned operand,
-                       unsigned count)
+static bool insn_broken_off(struct reader *in, const struct coil_insn *insn, unsigned operand,
+                            unsigned count)
 {
     penta_error *err = in->err;
     if (err->code != BASE_TRUNCATED) return false;
@@ -264,9 +264,10 @@ bool coil_insn_read(struct reader *in, struct coil_insn *out)
     if (out->opcode == COIL_OP_VENDOR) out->extended = (uint8_t)reader_uint(in, 1);
     head = reader_take(in, 1);
     unsigned count = head ? *head : 0;
-    if (!head) return broken_off(in, out, 0, 0);
+    if (!head) return insn_broken_off(in, out, 0, 0);
     for (unsigned i = 0; i < count; i++) {
-        if (!read_operand(in, out, &out->operands[i], false)) return broken_off(in, out, i, count);
+        if (!read_operand(in, out, &out->operands[i], false))
+            return insn_broken_off(in, out, i, count);
         out->count = (uint8_t)(i + 1);
     }
     out->size = (uint32_t)(in->pos - out->at);

@@ -79,7 +79,7 @@ static bool is_bare(const struct coil_type *t)
            (t->elem && t->elem->bare) || (wide && data != COIL_D_ALIAS);
 }
 
-static void size_of(struct coil_type *t)
+static void type_set_size(struct coil_type *t)
 {
     const struct coil_type_info *info = &coil_types[t->op];
     uint64_t elem = t->elem ? t->elem->size : 0, count = 1;
@@ -152,7 +152,7 @@ bool coil_type_finish(struct coil_type *t, uint64_t at, penta_error *err)
         t->elem->op != COIL_T_VOID)
         return error_at(err, COIL_TYPE_ELEM, at, "%s of %s, not of scalars", info->name,
                         coil_types[t->elem->op].name);
-    size_of(t);
+    type_set_size(t);
     return true;
 }
 
@@ -470,7 +470,7 @@ const struct coil_type *coil_type_close(const struct coil_type_ids *ids, const s
         }
         copy->members = members;
     }
-    size_of(copy);
+    type_set_size(copy);
     set_digest(copy);
     return index_members(copy, arena, err) ? copy : NULL;
 }

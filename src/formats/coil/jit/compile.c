@@ -293,7 +293,7 @@ static void forget_code(struct ssa_code *code, const struct ssa_code *before)
 
 /* Empties an SSA function as ssa_clear does, but keeps the settings that all functions of the
  * program share. */
-static void start_again(struct ssa_function *f)
+static void function_start_again(struct ssa_function *f)
 {
     struct ssa_function kept = *f;
     ssa_clear(f);
@@ -319,7 +319,7 @@ static bool compile_function(struct coil_jit *j, uint32_t number, struct ssa_cod
      * level. */
     if (!ok && !fast && !stopped) {
         j->work = (struct ssa_work){.most = UINT64_MAX, .stop = j->work.stop};
-        start_again(f);
+        function_start_again(f);
         forget_code(code, &before);
         ok = compile_at(j, number, code, f, true);
         j->simple += ok;
@@ -327,7 +327,7 @@ static bool compile_function(struct coil_jit *j, uint32_t number, struct ssa_cod
     j->work.over = false;
     if (ok) return true;
     j->interpreted++;
-    start_again(f);
+    function_start_again(f);
     forget_code(code, &before);
     f->number = number;
     coil_lower_stub(function, j->touched[number], f);

@@ -105,7 +105,7 @@ static uint8_t kept_by(uint8_t extension)
 
 /* Tells whether the low bits of a result depend only on the same number of low bits of the
  * operands. */
-static bool passes_on(uint8_t op)
+static bool bits_pass_on(uint8_t op)
 {
     switch (op) {
     case SSA_PHI:
@@ -124,7 +124,7 @@ static void pass_on(struct needs *n, uint32_t value)
 {
     const struct ssa_insn *in = &n->f->insns[value];
     uint8_t much = extension_least(n->of[value], in->narrow ? HALF : WHOLE), kept = kept_by(in->op);
-    if (!passes_on(in->op)) return;
+    if (!bits_pass_on(in->op)) return;
     if (kept) much = extension_least(much, kept);
     for (unsigned k = 0; k < ssa_ops[in->op].args; k++) extension_need(n, in->arg[k], much);
     for (uint32_t k = 0; k < in->count; k++) extension_need(n, n->f->pool[in->list + k], much);
@@ -133,7 +133,7 @@ static void pass_on(struct needs *n, uint32_t value)
 /* Finds which bits the state at an exit needs. At an exit, variables are extended according to
  * their types. Only the types of the exit's own function are looked up; values after
  * SSA_KEY_CALLER belong to a function that it is inlined in, and are needed whole. */
-static void need_state(struct needs *n, const struct coil_jit *j, const struct ssa_exit *e)
+static void exit_need_state(struct needs *n, const struct coil_jit *j, const struct ssa_exit *e)
 {
     static const uint8_t of_bytes[] = {WHOLE, BYTE, WORD, WHOLE, HALF, WHOLE, WHOLE, WHOLE, WHOLE};
     bool inner = j != NULL;
@@ -151,8 +151,8 @@ static void extension_look(struct needs *n, const struct coil_jit *j, uint32_t v
 {
     static const uint8_t stored[] = {BYTE, BYTE, WORD, WORD, HALF, HALF};
     const struct ssa_insn *in = &n->f->insns[value];
-    if (in->exit) need_state(n, j, &n->f->exits[in->exit - 1]);
-    if (passes_on(in->op)) return;
+    if (in->exit) exit_need_state(n, j, &n->f->exits[in->exit - 1]);
+    if (bits_pass_on(in->op)) return;
     uint8_t much = in->narrow ? HALF : WHOLE;
     bool cuts = in->op == SSA_STORE && in->mem <= SSA_U32;
     for (unsigned k = 0; k < ssa_ops[in->op].args; k++)

@@ -152,7 +152,7 @@ static uint32_t block_of(const struct coil_flow *f, uint32_t cell)
 
 /* Tells whether the next block can follow an indirect jump: it can after a call of an address,
  * and in an object file after a conditional jump. */
-static bool goes_on(const struct coil_flow *f, uint32_t cell)
+static bool block_goes_on(const struct coil_flow *f, uint32_t cell)
 {
     const struct coil_step *s = f->p->steps[cell];
     if (coil_calls_address(f->p, cell)) return true;
@@ -173,7 +173,7 @@ static bool link_blocks(struct coil_flow *f)
             block->to[0] = block_of(f, c->a);
             block->to[1] = next;
         } else if (!ends_block(c->op) || c->op == COIL_CELL_RET_IF || c->op == COIL_CELL_CALL_IF ||
-                   goes_on(f, block->end - 1)) {
+                   block_goes_on(f, block->end - 1)) {
             block->to[0] = next;
         }
     }

@@ -60,7 +60,8 @@ static enum x64_vector lower_lanes_instruction(const struct coil_lower *l,
     return lower_lanes_find(l, wrapping, sizeof wrapping / sizeof *wrapping, opcode, o->type);
 }
 
-static uint32_t with_number(struct coil_lower *l, uint32_t value, enum x64_vector op, uint8_t imm)
+static uint32_t lane_with_number(struct coil_lower *l, uint32_t value, enum x64_vector op,
+                                 uint8_t imm)
 {
     if (value) l->f->insns[value].imm = (int64_t)op | (int64_t)imm << 8;
     return value;
@@ -69,13 +70,13 @@ static uint32_t with_number(struct coil_lower *l, uint32_t value, enum x64_vecto
 uint32_t coil_lane1(struct coil_lower *l, enum x64_vector op, enum ssa_type piece, uint32_t a,
                     uint8_t imm)
 {
-    return with_number(l, ssa_op1(l->f, SSA_LANE1, piece, a), op, imm);
+    return lane_with_number(l, ssa_op1(l->f, SSA_LANE1, piece, a), op, imm);
 }
 
 uint32_t coil_lane2(struct coil_lower *l, enum x64_vector op, enum ssa_type piece, uint32_t a,
                     uint32_t b, uint8_t imm)
 {
-    return with_number(l, ssa_op2(l->f, SSA_LANE2, piece, false, a, b), op, imm);
+    return lane_with_number(l, ssa_op2(l->f, SSA_LANE2, piece, false, a, b), op, imm);
 }
 
 uint32_t coil_lane_fill(struct coil_lower *l, enum ssa_type piece, uint32_t value, unsigned bytes)

@@ -69,17 +69,18 @@ static bool write_address(struct coil_lower *l, const struct coil_place *of,
     return coil_lower_write(l, to, sum, COIL_T_UNT64);
 }
 
-static bool is_kept(const struct coil_place *p)
+static bool place_is_kept(const struct coil_place *p)
 {
     return p->at == COIL_AT_SLOT || p->at == COIL_AT_REGISTER;
 }
 
 /* Makes an operation with two destinations. Neither may be in memory, because a trap between the
  * two writes would leave the operation half done. */
-static bool lower_two(struct coil_lower *l, const struct coil_step *s, uint8_t type, uint32_t a,
-                      uint32_t b, uint32_t first)
+static bool lower_two_results(struct coil_lower *l, const struct coil_step *s, uint8_t type,
+                              uint32_t a, uint32_t b, uint32_t first)
 {
-    if (!is_kept(&s->places[0]) || !is_kept(&s->places[1]) || is_real(type)) return false;
+    if (!place_is_kept(&s->places[0]) || !place_is_kept(&s->places[1]) || is_real(type))
+        return false;
     uint32_t second = coil_lower_remainder(l, type, a, b);
     return coil_lower_write(l, &s->places[0], first, type) &&
            coil_lower_write(l, &s->places[1], second, type);
@@ -96,7 +97,7 @@ static bool lower_chained(struct coil_lower *l, const struct coil_step *s, uint8
     if (is_real(type) || live & ~COIL_C) return false;
     if (s->count == 3) {
         in = coil_lower_carry(l);
-    } else if (is_kept(to) || to->at == COIL_AT_CONST) {
+    } else if (place_is_kept(to) || to->at == COIL_AT_CONST) {
         uint8_t own = coil_type_at(s, 3);
         in = coil_lower_convert(l, coil_lower_place(l, to, own, own), own, COIL_T_BIT);
     }
@@ -161,7 +162,7 @@ static bool lower_arith(struct coil_lower *l, const struct coil_step *s)
     /* An operation whose flags nobody reads must not replace pending flags that are read. */
     if (live && !coil_lower_flags(&flags, live)) return false;
     if (s->opcode == COIL_OP_DIVMOD) {
-        if (!lower_two(l, s, type, v[0], v[1], result)) return false;
+        if (!lower_two_results(l, s, type, v[0], v[1], result)) return false;
     } else if (to && !coil_lower_write(l, to, result, written)) {
         return false;
     }
@@ -199,7 +200,7 @@ static bool lower_exchange(struct coil_lower *l, const struct coil_step *s)
 {
     const struct coil_place *x = &s->places[0], *y = &s->places[1];
     uint8_t tx = coil_type_at(s, 0), ty = coil_type_at(s, 1);
-    if (!all_scalar(s) || !is_kept(y) || !coil_is_int(tx) || !coil_is_int(ty)) return false;
+    if (!all_scalar(s) || !place_is_kept(y) || !coil_is_int(tx) || !coil_is_int(ty)) return false;
     uint32_t a = coil_lower_place(l, x, tx, tx), b = coil_lower_place(l, y, ty, ty);
     if (!a || !b || (x->ext | y->ext) & COIL_SATURATE) return false;
     return coil_lower_write(l, x, coil_lower_canon(l, b, tx), tx) &&

@@ -38,7 +38,7 @@ static uint64_t coil_run_trap(struct coil_jit *j, uint32_t number)
     return coil_run_leave(j, TRAPPED);
 }
 
-static uint64_t hand_over(struct coil_jit *j, enum why why)
+static uint64_t interpreter_hand_over(struct coil_jit *j, enum why why)
 {
     if (!coil_jit_settle(j)) {
         j->vm.trap = COIL_TRAP_OUT_OF_MEMORY;
@@ -54,13 +54,13 @@ static uint64_t pause_here(struct coil_jit *j)
 {
     atomic_store_explicit(&j->vm.base.interrupt, false, memory_order_relaxed);
     j->again = true;
-    return hand_over(j, INTERRUPTED);
+    return interpreter_hand_over(j, INTERRUPTED);
 }
 
 static uint64_t stop_for_interrupt(struct coil_jit *j)
 {
     if (!atomic_exchange_explicit(&j->vm.base.interrupt, false, memory_order_relaxed)) return 0;
-    return hand_over(j, INTERRUPTED);
+    return interpreter_hand_over(j, INTERRUPTED);
 }
 
 struct filling {
@@ -68,7 +68,7 @@ struct filling {
     uint32_t function;
 };
 
-static void fill_one(void *user, uint8_t at, uint32_t slot, bool write)
+static void slot_fill(void *user, uint8_t at, uint32_t slot, bool write)
 {
     const struct filling *f = user;
     /* A place that is only written is filled too: if the step traps before the write, the place
@@ -83,7 +83,7 @@ static void coil_run_fill(struct coil_jit *j, const struct ssa_site *s)
     if (j->framed[s->function]) {
         struct filling f = {j, s->function};
         uint32_t slots = j->vm.program.functions[s->function].slots;
-        coil_step_touches(j->vm.program.steps[s->position], fill_one, &f);
+        coil_step_touches(j->vm.program.steps[s->position], slot_fill, &f);
         for (uint32_t r = 0; r < j->touched[s->function]; r++)
             j->vm.v[r] = coil_jit_word(j->frame, slots + r);
     }
@@ -191,13 +191,13 @@ uint64_t coil_jit_ask(struct coil_jit *j)
     switch ((enum coil_exit_kind)(s->kind & 0xff)) {
     case COIL_EXIT_CHECK: return coil_run_check(j, s);
     case COIL_EXIT_STEP: return coil_run_step(j, s);
-    case COIL_EXIT_PORT: return hand_over(j, ASKED);
+    case COIL_EXIT_PORT: return interpreter_hand_over(j, ASKED);
     case COIL_EXIT_POLL: return stop_for_interrupt(j);
     case COIL_EXIT_DEPTH: return coil_run_deep(j);
     case COIL_EXIT_FRAMES: return coil_run_trap(j, COIL_TRAP_STACK_OVERFLOW);
     case COIL_EXIT_CLEAR: return coil_run_clear(j, s);
     case COIL_EXIT_CONDITION: return coil_run_condition(j, (uint8_t)(s->kind >> 8));
-    default: return hand_over(j, LEFT);
+    default: return interpreter_hand_over(j, LEFT);
     }
 }
 

@@ -76,8 +76,8 @@ size_t coil_jit_open_at(const struct coil_jit *j, const struct ssa_site *s, uint
 
 /* Writes the part of the state that belongs to one function. `known` has the registers that a
  * function further inside has set already. */
-static void settle_one(struct coil_jit *j, const struct coil_open *o, uint64_t *slots,
-                       uint32_t *known)
+static void function_settle(struct coil_jit *j, const struct coil_open *o, uint64_t *slots,
+                            uint32_t *known)
 {
     uint64_t operation = 0, a = 0, b = 0;
     uint32_t count = j->vm.program.functions[o->function].slots;
@@ -175,7 +175,7 @@ bool coil_jit_settle(struct coil_jit *j)
     uint32_t known = 0;
     for (size_t i = 0; ok && i < n; i++) {
         if (i) fp -= vm->program.functions[open[i].function].slots;
-        settle_one(j, &open[i], vm->slots + fp, &known);
+        function_settle(j, &open[i], vm->slots + fp, &known);
     }
     free(open);
     return ok;

@@ -8,7 +8,7 @@
 
 /* Returns 1 / odd modulo 2^64. Each round doubles the number of correct bits, which is 3 at the
  * start. */
-static uint64_t inverse_of(uint64_t odd)
+static uint64_t odd_inverse(uint64_t odd)
 {
     uint64_t x = odd;
     for (int i = 0; i < 5; i++) x *= 2 - odd * x;
@@ -43,7 +43,7 @@ enum coil_exact coil_exact_determinant(uint64_t *a, unsigned n, struct coil_exac
         }
         if (pivot != c) determinant = -determinant;
         determinant *= top[c];
-        uint64_t unit = inverse_of(top[c] >> twos);
+        uint64_t unit = odd_inverse(top[c] >> twos);
         for (unsigned r = c + 1; r < n; r++) {
             uint64_t *row = a + (size_t)r * n, factor = (row[c] >> twos) * unit;
             if (poll_work(poll.poll, poll.flag, n / 16 + 1)) return COIL_EXACT_INTERRUPTED;
@@ -105,7 +105,7 @@ static int exact_matrix_compare(const uint64_t *x, uint32_t xs, const uint64_t *
 }
 
 /* Computes x -= y. x must not be less than y. */
-static uint32_t take_away(uint64_t *x, uint32_t xs, const uint64_t *y, uint32_t ys)
+static uint32_t limbs_subtract(uint64_t *x, uint32_t xs, const uint64_t *y, uint32_t ys)
 {
     uint64_t borrow = 0;
     for (uint32_t i = 0; i < xs; i++) {
@@ -121,7 +121,7 @@ static void exact_matrix_subtract(struct product *x, struct product *y)
     if (x->negative == y->negative) {
         bool swap = exact_matrix_compare(x->limb, x->size, y->limb, y->size) < 0;
         struct product *large = swap ? y : x, *small = swap ? x : y;
-        uint32_t size = take_away(large->limb, large->size, small->limb, small->size);
+        uint32_t size = limbs_subtract(large->limb, large->size, small->limb, small->size);
         if (swap) memcpy(x->limb, y->limb, size * sizeof *x->limb);
         x->negative = x->negative != swap;
         x->size = size;
@@ -142,7 +142,7 @@ static void exact_matrix_subtract(struct product *x, struct product *y)
 
 /* Computes to = x / y, which must leave no remainder, and destroys x. It begins at the low end,
  * where each limb of the quotient can be computed without guessing. */
-static void divide_exactly(struct number *to, struct product *x, const struct number *y)
+static void number_divide_exactly(struct number *to, struct product *x, const struct number *y)
 {
     uint32_t skip = 0, size = x->size >= y->size ? x->size - y->size + 1 : 0;
     /* `skip` is the number of low limbs of y that are zero. The low limbs of x are zero too. */
@@ -153,7 +153,7 @@ static void divide_exactly(struct number *to, struct product *x, const struct nu
     for (uint32_t i = 0; i < ys; i++)
         odd[i] = y->limb[skip + i] >> twos |
                  (twos && i + 1 < ys ? y->limb[skip + i + 1] << (64 - twos) : 0);
-    uint64_t *r = x->limb + skip, unit = inverse_of(odd[0]);
+    uint64_t *r = x->limb + skip, unit = odd_inverse(odd[0]);
     uint32_t rs = x->size - (x->size ? skip : 0);
     for (uint32_t i = 0; i < rs; i++)
         r[i] = r[i] >> twos | (twos && i + 1 < rs ? r[i + 1] << (64 - twos) : 0);
@@ -189,7 +189,7 @@ static uint64_t exact_matrix_quotient(const struct number *x, const struct numbe
         if (in) rest[size++] = in;
         result <<= 1;
         if (exact_matrix_compare(rest, size, y->limb, y->size) < 0) continue;
-        size = take_away(rest, size, y->limb, y->size);
+        size = limbs_subtract(rest, size, y->limb, y->size);
         result |= 1;
     }
     return x->negative == y->negative ? result : -result;
@@ -230,7 +230,7 @@ static bool clear_column(struct number *m, unsigned n, unsigned c, const struct 
             exact_matrix_multiply(&left, pivot, &row[k]);
             exact_matrix_multiply(&right, &head, &top[k]);
             exact_matrix_subtract(&left, &right);
-            divide_exactly(&row[k], &left, before);
+            number_divide_exactly(&row[k], &left, before);
         }
     }
     return true;

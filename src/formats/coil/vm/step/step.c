@@ -12,7 +12,7 @@ static uint32_t run_typing(struct coil_vm *vm, const struct coil_step *s)
 
 /* Continues after an interrupt in a long write: finishes the write, then does what remains of
  * the instruction. */
-static uint32_t go_on(struct coil_vm *vm, const struct coil_step *s)
+static uint32_t bulk_go_on(struct coil_vm *vm, const struct coil_step *s)
 {
     TRY(coil_bulk_run(vm));
     if (s->opcode == COIL_OP_ALLOC)
@@ -24,7 +24,7 @@ static uint32_t go_on(struct coil_vm *vm, const struct coil_step *s)
 
 uint32_t coil_step_run(struct coil_vm *vm, const struct coil_step *s)
 {
-    if (vm->bulk.kind) return go_on(vm, s);
+    if (vm->bulk.kind) return bulk_go_on(vm, s);
     switch ((enum coil_group)coil_ops[s->opcode].group) {
     case COIL_G_MOVE: return coil_run_move(vm, s);
     case COIL_G_ARITH:
