@@ -102,7 +102,8 @@ static uint32_t allocate_hit(const struct ssa_live *l, const struct ssa_interval
 
 /* Returns the number of the first use at or after `at` that needs a register, or UINT32_MAX if
  * there is none. */
-static uint32_t next_need(const struct ssa_live *l, const struct ssa_interval *i, uint32_t at)
+static uint32_t interval_next_need(const struct ssa_live *l, const struct ssa_interval *i,
+                                   uint32_t at)
 {
     for (uint32_t u = i->use_first; u < i->use_end; u++) {
         if (l->uses[u].needs && l->uses[u].at >= at) return l->uses[u].at;
@@ -121,7 +122,8 @@ static uint32_t next_use(const struct ssa_live *l, const struct ssa_interval *i,
 }
 
 /* Returns the number of the last use before `at`, or the beginning of the interval. */
-static uint32_t last_use(const struct ssa_live *l, const struct ssa_interval *i, uint32_t at)
+static uint32_t interval_last_use(const struct ssa_live *l, const struct ssa_interval *i,
+                                  uint32_t at)
 {
     uint32_t last = i->from;
     for (uint32_t u = i->use_first; u < i->use_end && l->uses[u].at < at; u++) {
@@ -237,7 +239,7 @@ static uint32_t best_place(const struct ssa_live *l, uint32_t least, uint32_t mo
                                                         : most;
 }
 
-static void to_frame(struct scan *s, uint32_t i)
+static void interval_to_frame(struct scan *s, uint32_t i)
 {
     struct ssa_live *l = s->l;
     struct ssa_interval *it = allocate_get(s, i);
@@ -247,7 +249,7 @@ static void to_frame(struct scan *s, uint32_t i)
         l->slots[it->value] = (int32_t)l->frame;
         l->frame += ssa_words(in);
     }
-    uint32_t need = next_need(l, it, it->from + 1);
+    uint32_t need = interval_next_need(l, it, it->from + 1);
     if (need == UINT32_MAX) return;
     uint32_t rest = allocate_split(s, i, best_place(l, it->from + 1, need - 1));
     if (rest) allocate_put(s, rest);
@@ -319,7 +321,7 @@ static void allocate_assign(struct scan *s, uint32_t i, int reg)
 
 /* Handles the most frequent case: a value that lives between calls, without holes in its life,
  * can have any register that no other interval has. */
-static bool take_simply(struct scan *s, uint32_t i, const uint32_t *follower)
+static bool register_take_simply(struct scan *s, uint32_t i, const uint32_t *follower)
 {
     const struct ssa_live *l = s->l;
     const struct ssa_interval *it = allocate_get(s, i);
@@ -381,8 +383,8 @@ static bool take_free(struct scan *s, uint32_t i, const uint32_t *follower)
     if (until[best] < it->to) {
         /* The register is free for a part of the life only. The interval takes it only if this
          * part has a use that needs a register. */
-        if (next_need(l, it, it->from) >= until[best]) return false;
-        uint32_t most = until[best], last = last_use(l, it, most);
+        if (interval_next_need(l, it, it->from) >= until[best]) return false;
+        uint32_t most = until[best], last = interval_last_use(l, it, most);
         if (l->blocks[l->order[block_of(l, most)]].from != most) most--;
         uint32_t place = best_place(l, last + 1, most);
         if (place <= it->from) return false;
@@ -408,7 +410,7 @@ static void allocate_evict(struct scan *s, int reg, uint32_t by)
             }
             uint32_t rest = allocate_split(s, i, at);
             t->items[k] = t->items[--t->count];
-            if (rest) to_frame(s, rest);
+            if (rest) interval_to_frame(s, rest);
         }
 }
 
@@ -420,7 +422,7 @@ static void take_used(struct scan *s, uint32_t i)
     const int8_t *set = ssa_registers(real, &n);
     uint32_t used[SSA_REGISTERS];
     const struct ssa_interval *it = allocate_get(s, i);
-    uint32_t need = next_need(l, it, it->from), calls = blocked_from(s, i, -1);
+    uint32_t need = interval_next_need(l, it, it->from), calls = blocked_from(s, i, -1);
     for (size_t k = 0; k < SSA_REGISTERS; k++) used[k] = UINT32_MAX;
     for (const struct list *t = s->taken; t < s->taken + 2; t++)
         for (size_t k = 0; k < t->count; k++) {
@@ -429,7 +431,7 @@ static void take_used(struct scan *s, uint32_t i)
             if (t != s->taken && allocate_meeting(l, it, other) == UINT32_MAX) continue;
             uint32_t at = other->from >= it->from ? 0 : next_use(l, other, it->from);
             /* A value that the current instruction reads keeps its register. */
-            if (next_need(l, other, it->from) <= it->from + 1) at = 0;
+            if (interval_next_need(l, other, it->from) <= it->from + 1) at = 0;
             if (at < used[other->reg]) used[other->reg] = at;
         }
     int best = set[0];
@@ -441,12 +443,13 @@ static void take_used(struct scan *s, uint32_t i)
     /* If no use soon needs a register, the interval goes to the frame. */
     bool now = need <= it->from + 1;
     if (!now && (need == UINT32_MAX || used[best] < need || calls < need)) {
-        to_frame(s, i);
+        interval_to_frame(s, i);
         return;
     }
     uint32_t limit = blocked_from(s, i, (int8_t)best);
     if (limit < it->to) {
-        uint32_t rest = allocate_split(s, i, best_place(l, last_use(l, it, limit) + 1, limit - 1));
+        uint32_t rest =
+            allocate_split(s, i, best_place(l, interval_last_use(l, it, limit) + 1, limit - 1));
         if (rest) allocate_put(s, rest);
     }
     allocate_evict(s, best, i);
@@ -515,7 +518,7 @@ bool ssa_allocate(struct ssa_live *l)
         allocate_advance(&s, s.at);
         while (s.call < l->call_count && l->calls[s.call] < s.at) s.call++;
         while (s.divide < l->divide_count && l->divides[s.divide] < s.at) s.divide++;
-        if (!take_simply(&s, i, follower) && !take_free(&s, i, follower)) take_used(&s, i);
+        if (!register_take_simply(&s, i, follower) && !take_free(&s, i, follower)) take_used(&s, i);
     }
     free(follower);
     free(s.waiting);

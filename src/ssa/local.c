@@ -13,7 +13,7 @@ struct local {
 
 /* A value may be used in the block that defines it, or in a block whose only predecessor is that
  * block. */
-static bool is_near(const struct ssa_function *f, const struct ssa_insn *in, uint32_t block)
+static bool use_is_near(const struct ssa_function *f, const struct ssa_insn *in, uint32_t block)
 {
     const struct ssa_block *b = &f->blocks[block];
     return in->block == block || (b->sealed && b->pred_count == 1 && b->preds[0] == in->block);
@@ -24,7 +24,7 @@ static struct ssa_interval *local_use(struct local *s, uint32_t value, uint32_t 
     const struct ssa_insn *in = &s->l->f->insns[value];
     struct ssa_interval *it = &s->l->intervals[s->l->first[value]];
     if (ssa_immediate(in)) return &s->l->intervals[0];
-    if (!s->l->first[value] || !is_near(s->l->f, in, block)) s->fits = false;
+    if (!s->l->first[value] || !use_is_near(s->l->f, in, block)) s->fits = false;
     if (at > it->to) it->to = at;
     it->use_end++;
     return it;

@@ -90,7 +90,7 @@ static void hoist_demand(struct hoisting *h, uint32_t a, uint32_t b)
 }
 
 /* Returns a bound that is so low that adding a step to a value below it cannot overflow. */
-static uint32_t far_below(struct hoisting *h, bool narrow)
+static uint32_t bound_far_below(struct hoisting *h, bool narrow)
 {
     return hoist_constant(h, UINT64_C(1) << (narrow ? 30 : 62));
 }
@@ -106,7 +106,7 @@ static bool bound_main(struct hoisting *h, uint32_t instructions, uint32_t cycle
     uint32_t init = hoist_outside(h, i->init), end = hoist_outside(h, c->bound);
     end = c->inclusive ? end : hoist_make(h, SSA_SUB, end, hoist_constant(h, 1));
     if (known && ssa_is_const(h->f, end, &last) && last / step < FEW) return false;
-    uint32_t limit = far_below(h, narrow), length = hoist_make(h, SSA_SUB, end, init);
+    uint32_t limit = bound_far_below(h, narrow), length = hoist_make(h, SSA_SUB, end, init);
     uint64_t most = WORK / (instructions + 1) + 1, rounds = CYCLES / cycles;
     if (cycles < SSA_LOOP_HEAVY && rounds < most) most = rounds;
     if (!known) { /* The step must be from 1 to STEP_MAX. */
@@ -122,14 +122,14 @@ static bool bound_main(struct hoisting *h, uint32_t instructions, uint32_t cycle
 }
 
 /* Returns the last value of another counter, which makes as many steps as the main counter. */
-static uint32_t last_of(struct hoisting *h, const struct ssa_induction *i)
+static uint32_t counter_last(struct hoisting *h, const struct ssa_induction *i)
 {
     uint32_t *last = &h->last[i - h->c.counters];
     int64_t step;
     if (*last) return *last;
     if (!h->trips) return 0;
     uint32_t init = hoist_outside(h, i->init), by = hoist_outside(h, i->step),
-             limit = far_below(h, i->narrow);
+             limit = bound_far_below(h, i->narrow);
     if (ssa_is_const(h->f, by, &step)) {
         if (step < 0 || step > STEP_MAX) return 0;
     } else {
@@ -144,13 +144,13 @@ static uint32_t last_of(struct hoisting *h, const struct ssa_induction *i)
 /* Returns the value that a value of the loop has in the first or in the last iteration, or 0 if
  * it is not a sum of counters and unchanging values. `growth` says how often parts of the sum
  * may still be doubled; a sum counts as two, because computing it takes twice the work. */
-static uint32_t at_end(struct hoisting *h, uint32_t value, bool last, int growth)
+static uint32_t value_at_end(struct hoisting *h, uint32_t value, bool last, int growth)
 {
     struct ssa_insn in = h->f->insns[value];
     int64_t k;
     if (ssa_invariant_in(h->f, h->l, value, h->c.header)) return hoist_outside(h, value);
     const struct ssa_induction *i = ssa_counter_of(&h->c, value);
-    if (i) return last ? last_of(h, i) : hoist_outside(h, i->init);
+    if (i) return last ? counter_last(h, i) : hoist_outside(h, i->init);
     if (in.op == SSA_SEXT32 || in.op == SSA_ZEXT32) {
         /* A narrow counter plus a small constant cannot overflow, so extending the sum does not
          * change it. */
@@ -159,16 +159,16 @@ static uint32_t at_end(struct hoisting *h, uint32_t value, bool last, int growth
                      k < STEP_MAX;
         i = ssa_counter_of(&h->c, small ? x.arg[0] : in.arg[0]);
         if (!i || !i->narrow) return 0;
-        uint32_t end = last ? last_of(h, i) : hoist_outside(h, i->init);
+        uint32_t end = last ? counter_last(h, i) : hoist_outside(h, i->init);
         return end && small ? hoist_make(h, SSA_ADD, end, hoist_constant(h, (uint64_t)k)) : end;
     }
     if (in.narrow || (in.op != SSA_ADD && in.op != SSA_SHL && in.op != SSA_ADDRESS)) return 0;
     if (in.op == SSA_SHL && (!ssa_is_const(h->f, in.arg[1], &k) || (uint64_t)k > 3)) return 0;
     growth -= 2 + (in.op == SSA_SHL ? (int)k : in.scale);
     if (growth < 0) return 0;
-    uint32_t a = in.arg[0] ? at_end(h, in.arg[0], last, growth) : 0;
+    uint32_t a = in.arg[0] ? value_at_end(h, in.arg[0], last, growth) : 0;
     if (in.op == SSA_SHL) return a ? hoist_make(h, SSA_SHL, a, hoist_constant(h, (uint64_t)k)) : 0;
-    uint32_t b = in.arg[1] ? at_end(h, in.arg[1], last, growth) : 0;
+    uint32_t b = in.arg[1] ? value_at_end(h, in.arg[1], last, growth) : 0;
     if ((in.arg[0] && !a) || (in.arg[1] && !b)) return 0;
     if (in.op == SSA_ADD) return hoist_make(h, SSA_ADD, a, b);
     if (b) b = hoist_make(h, SSA_SHL, b, hoist_constant(h, in.scale));
@@ -214,10 +214,10 @@ static bool test_check(struct hoisting *h, uint32_t check)
     if (!h->c.on_next && !after) return false;
     struct hoisting before = *h;
     for (int last = 0; last < 2; last++) {
-        uint32_t a = in.arg[0] ? at_end(h, in.arg[0], last, GROWTH) : 0, b = 0;
+        uint32_t a = in.arg[0] ? value_at_end(h, in.arg[0], last, GROWTH) : 0, b = 0;
         if (in.arg[0] && !a) goto no;
         if (in.op == SSA_WINDOW) {
-            if (in.arg[1]) b = at_end(h, in.arg[1], last, GROWTH);
+            if (in.arg[1]) b = value_at_end(h, in.arg[1], last, GROWTH);
             if (in.arg[1] && !b) goto no;
             if (b) b = hoist_make(h, SSA_SHL, b, hoist_constant(h, in.scale));
             a = a && b ? hoist_make(h, SSA_ADD, a, b) : a ? a : b;
@@ -242,7 +242,7 @@ no:
 
 /* Returns the number of instructions of an innermost loop without calls or switches, or 0 if it
  * is another kind of loop or too large. */
-static uint32_t size_of(const struct ssa_function *f, const struct ssa_loops *l, uint32_t header)
+static uint32_t loop_size(const struct ssa_function *f, const struct ssa_loops *l, uint32_t header)
 {
     enum { MOST = 300 };
     uint32_t n = 0;
@@ -261,7 +261,7 @@ static uint32_t size_of(const struct ssa_function *f, const struct ssa_loops *l,
 
 /* Removes the polls from the loop. If `constants` is set, it instead moves constants before the
  * loop, where both copies of the loop can use them. */
-static void take_out(struct hoisting *h, bool constants)
+static void polls_take_out(struct hoisting *h, bool constants)
 {
     struct ssa_function *f = h->f;
     for (uint32_t k = 0; k < h->l->member_count[h->c.header]; k++) {
@@ -300,7 +300,7 @@ static void hoist_loop(struct ssa_function *f, const struct ssa_loops *l, uint32
                        struct ssa_versions *versions)
 {
     struct hoisting h = {.f = f, .l = l};
-    uint32_t size = size_of(f, l, header);
+    uint32_t size = loop_size(f, l, header);
     if (!size || !ssa_counted(&h.c, f, l, header)) return;
     uint32_t cycles = ssa_loop_cycles(f, l, &h.c);
     ssa_start(f, h.c.preheader); /* Code is added at the end of this block. */
@@ -318,14 +318,14 @@ static void hoist_loop(struct ssa_function *f, const struct ssa_loops *l, uint32
         return;
     }
     if (h.test_count) {
-        take_out(&h, true);
+        polls_take_out(&h, true);
         uint32_t slow = ssa_version(versions, l, header);
         if (!f->failed) hoist_choose(&h, slow);
     } else {
         ssa_append(f, f->at, jump);
     }
     for (uint32_t k = 0; k < h.check_count && !f->failed; k++) ssa_remove(f, h.checks[k]);
-    if (!f->failed && cycles < SSA_LOOP_HEAVY) take_out(&h, false);
+    if (!f->failed && cycles < SSA_LOOP_HEAVY) polls_take_out(&h, false);
 }
 
 void ssa_pass_hoist(struct ssa_function *f)

@@ -13,7 +13,7 @@ static bool is_cheap(const struct ssa_insn *in)
 
 /* Tells whether a block between a branch and the place where its sides meet has only a few cheap
  * instructions. */
-static bool is_aside(const struct ssa_function *f, uint32_t block, uint32_t join)
+static bool block_is_aside(const struct ssa_function *f, uint32_t block, uint32_t join)
 {
     const struct ssa_block *b = &f->blocks[block];
     unsigned n = 0;
@@ -85,9 +85,9 @@ void ssa_pass_ifconvert(struct ssa_function *f)
         if (!block->last || f->insns[block->last].op != SSA_BRANCH) continue;
         uint32_t yes = block->to[0], no = block->to[1];
         if (yes == no || yes == b || no == b) continue;
-        if (is_aside(f, yes, no) && few_phis(f, no))
+        if (block_is_aside(f, yes, no) && few_phis(f, no))
             ifconvert_convert(f, b, yes, no, true);
-        else if (is_aside(f, no, yes) && few_phis(f, yes))
+        else if (block_is_aside(f, no, yes) && few_phis(f, yes))
             ifconvert_convert(f, b, no, yes, false);
     }
 }

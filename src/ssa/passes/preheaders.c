@@ -4,7 +4,8 @@
 
 /* Returns the number of the only edge that enters the loop from outside, or UINT32_MAX if there
  * are several. */
-static uint32_t way_in(const struct ssa_function *f, const struct ssa_loops *l, uint32_t header)
+static uint32_t loop_way_in(const struct ssa_function *f, const struct ssa_loops *l,
+                            uint32_t header)
 {
     uint32_t found = UINT32_MAX;
     const struct ssa_block *b = &f->blocks[header];
@@ -23,7 +24,7 @@ void ssa_pass_preheaders(struct ssa_function *f)
     for (uint32_t k = 0; k < l.count && !f->failed; k++) {
         uint32_t header = l.order[k];
         if (l.header[header] != header + 1) continue;
-        uint32_t which = way_in(f, &l, header), n;
+        uint32_t which = loop_way_in(f, &l, header), n;
         if (which == UINT32_MAX) continue;
         ssa_successors(f, f->blocks[header].preds[which], &n);
         if (n > 1) ssa_split_edge(f, header, which);

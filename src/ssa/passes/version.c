@@ -81,7 +81,7 @@ static void copy_insn(const struct copying *c, uint32_t i, uint32_t to)
 
 /* Makes the copy of a block a predecessor of a block outside of the loop. The phis there get the
  * copies of the values that they get from the original. */
-static void lead_out(const struct copying *c, uint32_t from, uint32_t copy, uint32_t to)
+static void edge_lead_out(const struct copying *c, uint32_t from, uint32_t copy, uint32_t to)
 {
     struct ssa_function *f = c->v->f;
     uint32_t which = 0;
@@ -108,7 +108,7 @@ static void copy_block(const struct copying *c, uint32_t from, uint32_t to)
     for (uint32_t k = 0; k < n && !f->failed; k++) {
         uint32_t old = f->blocks[from].to[k], target = block_for(c, old);
         f->blocks[to].to[k] = target == UINT32_MAX ? old : target;
-        if (target == UINT32_MAX) lead_out(c, from, to, old);
+        if (target == UINT32_MAX) edge_lead_out(c, from, to, old);
     }
 }
 
