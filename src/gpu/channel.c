@@ -54,7 +54,7 @@ bool channel_hung_up(const struct channel *c)
 }
 
 /* Does what poll does for one descriptor. Signals do not make the wait longer or shorter. */
-static int poll_for(int fd, short events, int ms)
+static int descriptor_poll(int fd, short events, int ms)
 {
     uint64_t until = clock_ms() + (uint64_t)ms;
     for (;;) {
@@ -74,7 +74,7 @@ static enum transport channel_await(struct channel *c, int fd, short events)
     for (int quiet = 0;;) {
         int slice = c->left_ms >= 0 && c->left_ms < SLICE_MS ? (int)c->left_ms : SLICE_MS;
         uint64_t from = clock_ms();
-        int ready = poll_for(fd, events, slice);
+        int ready = descriptor_poll(fd, events, slice);
         if (ready < 0) return TRANSPORT_IO_ERROR;
         int64_t passed = (int64_t)(clock_ms() - from);
         if (c->left_ms >= 0) c->left_ms -= passed < slice ? passed : slice;

@@ -209,8 +209,8 @@ static void races_report_pair(struct search *s, struct wire_race_threads race)
 }
 
 /* Compares one access of a task of class x with the accesses of a task of class y. */
-static void compare_one(struct search *s, const struct class *x, const struct access *mine,
-                        uint32_t a, const struct class *y, uint32_t b)
+static void access_compare(struct search *s, const struct class *x, const struct access *mine,
+                           uint32_t a, const struct class *y, uint32_t b)
 {
     bool writes = mine->kind & KBLOB_WRITES;
     s->hit_count = 0;
@@ -249,7 +249,7 @@ static void races_compare(struct search *s, const struct class *x, uint32_t a,
                           const struct class *y, uint32_t b)
 {
     for (size_t i = 0; i < x->list_count && !races_spent(s); i++)
-        compare_one(s, x, &x->list[i], a, y, b);
+        access_compare(s, x, &x->list[i], a, y, b);
 }
 
 /* Returns the first task of class y after task `a` that is unordered with `a`, or 0 if there is

@@ -265,7 +265,7 @@ gpu_status gpu_emulator_launch_task(gpu_emulator *dev, uint64_t kernel_id, const
     return emulator_leave(dev, status);
 }
 
-static uint32_t size_of(const uint32_t size[3], int i) { return size[i] ? size[i] : 1; }
+static uint32_t grid_size(const uint32_t size[3], int i) { return size[i] ? size[i] : 1; }
 
 gpu_status gpu_emulator_launch_grid(gpu_emulator *dev, uint64_t kernel_id, const gpu_grid *grid,
                                     const void *args, size_t args_size, uint32_t *launch_id)
@@ -274,8 +274,8 @@ gpu_status gpu_emulator_launch_grid(gpu_emulator *dev, uint64_t kernel_id, const
     gpu_status status = emulator_enter(dev);
     if (status) return status;
     const uint32_t *b = grid->blocks, *t = grid->threads;
-    struct wire_grid record = {size_of(b, 0), size_of(b, 1), size_of(b, 2), size_of(t, 0),
-                               size_of(t, 1), size_of(t, 2), grid->shared,  0};
+    struct wire_grid record = {grid_size(b, 0), grid_size(b, 1), grid_size(b, 2), grid_size(t, 0),
+                               grid_size(t, 1), grid_size(t, 2), grid->shared,    0};
     struct writer payload = {0};
     wire_grid_write(&payload, &record);
     if (args_size <= TRANSFER_LIMIT) writer_bytes(&payload, args, args_size);
@@ -289,8 +289,8 @@ gpu_status gpu_emulator_launch_grid(gpu_emulator *dev, uint64_t kernel_id, const
         json_uint(&line, "kernel", kernel_id);
         static const char *const names[] = {"blocks_x",  "blocks_y",  "blocks_z",
                                             "threads_x", "threads_y", "threads_z"};
-        for (int i = 0; i < 3; i++) json_uint(&line, names[i], size_of(b, i));
-        for (int i = 0; i < 3; i++) json_uint(&line, names[3 + i], size_of(t, i));
+        for (int i = 0; i < 3; i++) json_uint(&line, names[i], grid_size(b, i));
+        for (int i = 0; i < 3; i++) json_uint(&line, names[3 + i], grid_size(t, i));
         json_uint(&line, "shared", grid->shared);
         end_launch_line(dev, &line, (penta_bytes){args, args_size}, status);
     }

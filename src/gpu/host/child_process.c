@@ -94,7 +94,7 @@ static void find_device(const char *chosen, char *path, size_t size)
     if (!child_process_beside("/proc/self/exe", path, size)) path[0] = 0;
 }
 
-static int moved_up(int fd)
+static int descriptor_moved_up(int fd)
 {
     int up = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FREE);
     close(fd);
@@ -105,7 +105,7 @@ static bool channel_pair(int ends[2])
 {
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) return false;
     for (int i = 0; i < 2; i++) {
-        ends[i] = moved_up(ends[i]);
+        ends[i] = descriptor_moved_up(ends[i]);
         int bytes = SOCKET_BUFFER;
         if (ends[i] >= 0) setsockopt(ends[i], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
     }

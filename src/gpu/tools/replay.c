@@ -341,8 +341,8 @@ static bool compare_parts(struct comparison *c, const struct lines *want, const 
     return true;
 }
 
-static bool play_all(struct lines *want, penta_bytes file, gpu_emulator_options *options,
-                     penta_error *err)
+static bool calls_play(struct lines *want, penta_bytes file, gpu_emulator_options *options,
+                       penta_error *err)
 {
     struct player p = {0};
     char failure[FAILURE_BYTES];
@@ -382,7 +382,7 @@ static bool replay_run(penta_bytes text, const char *device_path, struct writer 
     if (ok) {
         options.trace_path = path;
         options.device_path = device_path;
-        ok = play_all(&want, text, &options, err) && lseek(fd, 0, SEEK_SET) == 0 &&
+        ok = calls_play(&want, text, &options, err) && lseek(fd, 0, SEEK_SET) == 0 &&
              file_read_fd(fd, "trace", UINT64_C(1) << 32, &again, err) &&
              replay_split((penta_bytes){again.data, again.size}, &got, err);
     }
