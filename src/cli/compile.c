@@ -104,7 +104,7 @@ static bool run_cc(struct cli *c, const char *object, const char *made, const ch
     if (wrong) return compile_fail(c, program, "cannot start the linker: ", strerror(wrong));
     while (waitpid(linker_group, &status, 0) < 0)
         if (errno != EINTR)
-            return compile_fail(c, program, "the linker is gone: ", strerror(errno));
+            return compile_fail(c, program, "the linker cannot be waited for: ", strerror(errno));
     linker_group = 0;
     if (deadline_reported(c, program)) return false;
     if (linker_interrupted) {

@@ -75,7 +75,7 @@ static void compile_coil(struct cli *c, const penta_module *module, penta_error 
     free(options);
     if (!vm) return;
     if (!penta_coil_compiled(vm, &made))
-        error_at(err, BASE_UNSUPPORTED, 0, "no compiler for this program on this host");
+        error_at(err, BASE_UNSUPPORTED, 0, "this host has no compiler for this program");
     else if (!pass)
         coil_summary(c, &made);
     else if (penta_coil_pass_text(vm, pass, &text, err) && !c->value[OPT_JSON])

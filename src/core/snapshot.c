@@ -117,7 +117,7 @@ void walk_memory(struct walk *w, uint8_t *bytes, uint64_t size, uint64_t used)
     for (uint64_t stored = walk_number(w, 0); stored && !walk_failed(w); stored--) {
         uint64_t page = walk_number(w, 0);
         if (page < next || page >= size / PAGE + (size % PAGE != 0)) {
-            walk_wrong(w, "pages out of order");
+            walk_wrong(w, "the snapshot has pages in the wrong order");
             return;
         }
         next = page + 1;
@@ -155,9 +155,9 @@ static bool open_frame(const penta_vm *vm, penta_bytes saved, struct walk *w, pe
     if (checksum_xxh64(bytes_slice(saved, 0, end)) != bytes_get64(saved.data + end))
         return error_at(err, BASE_SNAPSHOT, end, "damaged: it is not a snapshot any more");
     if (bytes_get16(saved.data + 6) != format_number(vm))
-        return error_at(err, BASE_SNAPSHOT, 6, "a snapshot of another format's machine");
+        return error_at(err, BASE_SNAPSHOT, 6, "the snapshot is of a machine of another format");
     if (bytes_get64(saved.data + 8) != program_hash(vm))
-        return error_at(err, BASE_SNAPSHOT, 8, "a snapshot of another program");
+        return error_at(err, BASE_SNAPSHOT, 8, "the snapshot is of another program");
     *w = (struct walk){.in = {.in = bytes_slice(saved, 0, end), .pos = HEAD, .err = err}};
     return true;
 }

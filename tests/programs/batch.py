@@ -97,7 +97,7 @@ def test_a_second_run_goes_on():
     check(read("part") == read("fresh"), "a run that goes on differs from a fresh one")
     refused(2, "other options", "validate", "--strict", "files", "-o", "part")
     write("mine", "my own text\n")
-    refused(4, "no result of a batch", "validate", "files", "-o", "mine")
+    refused(4, "not a result of a batch", "validate", "files", "-o", "mine")
     check(read("mine") == b"my own text\n", "a file of the user was changed")
 
 
@@ -283,7 +283,7 @@ def test_interrupt():
     workers = children(batch.pid)
     batch.send_signal(signal.SIGINT)
     _, errors = batch.communicate(timeout=60)
-    check(batch.returncode == 130 and b"goes on where" in errors, (batch.returncode, errors))
+    check(batch.returncode == 130 and b"continues where" in errors, (batch.returncode, errors))
     check(workers and not any(os.path.exists(f"/proc/{pid}") for pid in workers), "workers are left")
     good("run", "bad", "--file-timeout", "0.3", "-o", "stop.lines")
     check([line["n"] for line in lines("stop.lines")] == list(range(9)), "lines are missing")

@@ -174,7 +174,7 @@ def test_weight_files_refused():
                         (["w.tvmw", "--to", "tvmr"], "not 'tvmr'"), ([image, "--to", "npy"], "is for weight files"),
                         (["big.csv", "--read-as", "csv"], "gives these weights a key"), (["big.csv", "--read-as", "npy", "--entry", "k"], "no NPY file"),
                         (["big.csv", "--read-as", "csv", "--entry", "k"], "weights are -255 to 255"),
-                        (["w.tvmw", "--merge", "big.csv"], "no sound weight file")):
+                        (["w.tvmw", "--merge", "big.csv"], "not a correct weight file")):
         done = penta("convert", *args, "-o", "out")
         check(done.returncode in (1, 2, 5) and words in done.stderr, (args, done.stderr))
     for text, words in (("{}", "'entries' is a list"), ('{"entries": [{"key": 1}]}', "'key' is a text"),

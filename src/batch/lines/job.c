@@ -191,7 +191,7 @@ bool job_settle(const penta_batch_job *job, const uint8_t digest[BATCH_DIGEST], 
         if (!ok || !planned || job_shards((penta_bytes){text.data, text.size}) == planned)
             goto done;
     } else if (!stat(job->results, &st) && (!S_ISREG(st.st_mode) || st.st_size)) {
-        ok = error_at(err, BASE_IO, 0, "'%.60s' is there already and no result of a batch",
+        ok = error_at(err, BASE_IO, 0, "'%.60s' exists already and is not a result of a batch",
                       job->results);
         error_note(err, "choose another name");
         goto done;

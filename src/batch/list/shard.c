@@ -103,7 +103,7 @@ bool shard_settle(const char *given, uint64_t planned, char text[48], penta_erro
         snprintf(text, 48, "%.*s/%llu", (int)(size < 20 ? size : 20), number,
                  (unsigned long long)planned);
     else {
-        error_at(err, BASE_OPTION_VALUE, 0, "option 'shard': of how many shards is not known");
+        error_at(err, BASE_OPTION_VALUE, 0, "option 'shard': the number of shards is not known");
         return error_note(err, "K/N or auto/N says it; batch submit writes it beside the results");
     }
     return shard_parse(text, &parsed, err);

@@ -97,7 +97,8 @@ static const char *sources_listed(struct sources *s, bool *sized, uint64_t *size
         if (!s->sized) return entry;
         const char *name = source_size_skip(entry, size);
         if (name) return name;
-        error_at(problem, BASE_SYNTAX, 0, "this line of the list has no size, the first one has");
+        error_at(problem, BASE_SYNTAX, 0,
+                 "this line of the list has no size, but the first line has one");
         return entry;
     }
     return NULL;

@@ -203,7 +203,7 @@ static void batch_run(struct cli *c, const penta_batch_job *given)
     if (ok && totals.complete) batch_outcomes(c, job.verb, job.results);
     if (ok && !totals.complete) {
         if (!c->value[OPT_QUIET])
-            terminal_say(c, "interrupted: the same command goes on where this one stopped");
+            terminal_say(c, "interrupted: the same command continues where this one stopped");
         cli_fail(c, EXIT_INTERRUPTED);
     }
     if (ok && c->value[OPT_EXIT_VERDICT]) cli_fail(c, totals.exit_max);

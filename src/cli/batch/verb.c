@@ -41,7 +41,7 @@ bool batch_options_allowed(struct cli *c, const struct cli *parsed)
     }
     for (size_t i = 0; i < parsed->format_option_count; i++)
         if (format_option(parsed->format_options[i].key, OPTION_FOLDER)) {
-            cli_usage(c, "each file would see what those before it left there",
+            cli_usage(c, "each file would see the changes of the files before it",
                       "--%s keeps a state between runs, and is not for a batch",
                       parsed->format_options[i].key);
             return false;

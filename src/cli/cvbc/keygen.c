@@ -77,7 +77,7 @@ static bool keygen_fits(struct cli *c)
         cli_usage(c, NULL,
                   "--reserve and --from belong together: the signatures are taken from that key");
     else if (reserve && (c->value[OPT_TYPE] || c->value[OPT_LMS]))
-        cli_usage(c, NULL, "a key that is taken from another one has the type of that one");
+        cli_usage(c, NULL, "a key that is taken from another key has the type of that key");
     else
         return true;
     return false;

@@ -137,6 +137,6 @@ void command_DAP(struct cli *c)
     penta_error err = {0};
     signal(SIGPIPE, SIG_IGN);
     if (!(c->value[OPT_LISTEN] ? serve_tcp(c, &err) : serve_standard(&err)))
-        error_at(&err, BASE_JSON, 0, "the client sent something that is no message");
+        error_at(&err, BASE_JSON, 0, "the client sent bytes that are not a message");
     if (err.code) cli_error(c, NULL, &err);
 }

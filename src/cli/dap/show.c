@@ -154,7 +154,7 @@ void dap_variables(struct dap *d, struct dap_answer *a)
     const struct dap_handle *h = dap_handle_of(d, dap_uint(a->args, "variablesReference", 0));
     uint64_t start = dap_uint(a->args, "start", 0), count = dap_uint(a->args, "count", 0);
     if (!h) {
-        error_at(&a->err, BASE_STATE, 0, "this reference is of an earlier stop");
+        error_at(&a->err, BASE_STATE, 0, "this reference belongs to an earlier stop");
         return;
     }
     if (!count || count > MOST) count = MOST;

@@ -343,7 +343,7 @@ bool expression_eval(const char *text, const struct expression_scope *scope, pen
     *value = (penta_value){0};
     if (!expression_binary(&p, 0, value)) return false;
     expression_space(&p);
-    return !*p.at || expression_fail(&p, "the expression does not go on");
+    return !*p.at || expression_fail(&p, "the expression should end here");
 }
 
 bool expression_is_memory(const char *text, const struct expression_scope *scope,

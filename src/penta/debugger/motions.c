@@ -32,7 +32,7 @@ bool penta_debugger_resume(penta_debugger *d, penta_stop *stop, penta_error *err
 {
     *err = (penta_error){0};
     if (!d->unfinished.on || d->unfinished_at != d->session->steps)
-        return error_at(err, BASE_STATE, 0, "no motion was ended by its limit here");
+        return error_at(err, BASE_STATE, 0, "no move has stopped here at its limit");
     struct debugger_target target = d->unfinished;
     d->unfinished.on = false;
     run_to(d, target, stop);

@@ -40,7 +40,7 @@ bool tvmr_cipher_seal(const uint8_t key[32], const uint8_t *nonce, penta_bytes h
     uint8_t fresh[AEAD_NONCE];
     if (!nonce) {
         if (!random_bytes(fresh, sizeof fresh))
-            return error_at(err, BASE_IO, 0, "no random numbers");
+            return error_at(err, BASE_IO, 0, "the system gives no random numbers");
         nonce = fresh;
     }
     writer_bytes(out, nonce, AEAD_NONCE);

@@ -69,7 +69,7 @@ static void verify_checksum(struct pass *p)
     const struct tvmr_module *m = p->m;
     if (m->checksum == m->header.checksum) return;
     if (m->mixed && m->accept_mix) {
-        HEAD(TVMR_CHECKSUM_MIX, 0x20, "the checksum is the upstream mix");
+        HEAD(TVMR_CHECKSUM_MIX, 0x20, "the checksum is that of the upstream writer");
         return;
     }
     HEAD(TVMR_CHECKSUM, 0x20, "checksum %016llx, the bytes have %016llx%s",

@@ -160,7 +160,7 @@ static void check_order(struct program *g, size_t i, unsigned effects)
 {
     struct pass *p = g->p;
     if (effects & COMPUTES && !(g->effects & (COMPUTES | LOADS)))
-        INSN(TVMR_COMPUTE_EARLY, i, "computing before LOAD_INPUT");
+        INSN(TVMR_COMPUTE_EARLY, i, "an instruction computes before LOAD_INPUT");
     if (effects & LEARNS && !(g->effects & STORES))
         INSN(TVMR_MASTERY_EARLY, i, "a mastery instruction before any STORE_OUTPUT");
     if (i + 1 == p->m->count)

@@ -184,7 +184,7 @@ bool tvmr_weights_merge(const struct tvmr_module *m, const char *path, struct wr
         penta_bytes bytes = {file.data, file.size};
         if (bytes.size < TVMW_HEAD + TVMW_SUM || !tvmr_is_weights(bytes) ||
             !tvmr_weights_sum_good(bytes))
-            error_at(err, TVMR_WEIGHTS, 0, "'%.60s' is no sound weight file", path);
+            error_at(err, TVMR_WEIGHTS, 0, "'%.60s' is not a correct weight file", path);
         struct reader r = {
             .in = bytes_slice(bytes, 0, bytes.size < TVMW_SUM ? 0 : bytes.size - TVMW_SUM),
             .pos = TVMW_HEAD,

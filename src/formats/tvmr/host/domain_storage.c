@@ -102,7 +102,7 @@ bool named_get(struct tvmr_domain *w, const char *name, penta_bytes *out)
 
 bool domain_begin_transaction(struct tvmr_domain *w, unsigned id, penta_error *err)
 {
-    if (w->transaction) return error_at(err, BASE_STATE, 0, "transactions do not nest");
+    if (w->transaction) return error_at(err, BASE_STATE, 0, "a transaction is open already");
     w->transaction = id + 1;
     return true;
 }
@@ -225,7 +225,7 @@ bool domain_weights_put(struct tvmr_domain *w, struct tvmr_vm *vm, uint64_t reg,
 {
     const struct tvmr_cold *c = storage_register(vm, reg);
     struct writer out = {0};
-    if (reg == TVMR_NULL) return error_at(err, BASE_STATE, 0, "there are no weights of null");
+    if (reg == TVMR_NULL) return error_at(err, BASE_STATE, 0, "the null register has no weights");
     if (!c) return error_at(err, BASE_STATE, 0, "C%u is not allocated", INDEX((unsigned)reg));
     for (size_t i = 0; i < c->count; i++) {
         writer_uint(&out, (uint8_t)c->weights[i].polarity, 1);

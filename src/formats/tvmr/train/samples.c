@@ -10,7 +10,7 @@ bool samples_open(struct samples *s, const struct penta_table *data,
 {
     *s = (struct samples){.data = data, .targets = targets};
     if (!data || !targets)
-        return error_at(err, BASE_OPTION_VALUE, 0, "data and targets belong together");
+        return error_at(err, BASE_OPTION_VALUE, 0, "samples need both data and targets");
     if (data->rows != targets->rows || !data->rows)
         return error_at(err, BASE_OPTION_VALUE, 0, "%zu rows of data, %zu of targets", data->rows,
                         targets->rows);

@@ -26,7 +26,7 @@ bool tvmr_inputs_json(struct tvmr_vm *vm, penta_bytes text, penta_error *err)
     bool ok = json_is_list(root);
     if (ok && !json_length(root)) error_at(err, BASE_JSON, 0, "there are no inputs");
     for (size_t i = 0; ok && i < json_length(root); i++) ok = add_list(vm, json_item(root, i));
-    if (!ok) error_at(err, BASE_JSON, 0, "no array of arrays of 32-bit numbers");
+    if (!ok) error_at(err, BASE_JSON, 0, "the text is not an array of arrays of 32-bit numbers");
     json_doc_free(doc);
     return !err->code;
 }

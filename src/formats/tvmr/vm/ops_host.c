@@ -203,7 +203,8 @@ HANDLER(bank_query)
                          &found))
         return op_yield(vm, in);
     if (found > in->a[3])
-        return ops_fail(vm, TVMR_E_HOST, "the bank found more than was asked for");
+        return ops_fail(vm, TVMR_E_HOST,
+                        "the bank returned more entries than the instruction asks for");
     int32_t *r = ops_result(vm, 1 + 3 * found);
     if (!r) return TVMR_FAILED;
     r[0] = (int32_t)found;

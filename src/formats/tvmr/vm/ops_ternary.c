@@ -256,7 +256,7 @@ HANDLER(init_random)
 HANDLER(grow_neuron)
 {
     size_t count = in->a[2];
-    if (!count) return ops_fail(vm, TVMR_E_RANGE, "growing by nothing");
+    if (!count) return ops_fail(vm, TVMR_E_RANGE, "the number of rows to add is 0");
     NEED_COLD(c, in->a[0]);
     if (ops_spared(vm, c)) return TVMR_NEXT;
     if (c->shape.rank != 1 && c->shape.rank != 2)

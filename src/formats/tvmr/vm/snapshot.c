@@ -144,7 +144,7 @@ static void walk_items(struct tvmr_vm *vm, struct walk *w, void *pointer, size_t
     size_t n = walk_count(w, held, item), saved = (size_t)walk_number(w, *capacity);
     if (walk_loads(w)) {
         *count = 0;
-        if (saved < n) walk_wrong(w, "more items than there is room for");
+        if (saved < n) walk_wrong(w, "the snapshot has more items than room for them");
         if (walk_failed(w)) return;
         if (!tvmr_reserve(vm, pointer, capacity, saved, item)) {
             error_at(w->in.err, BASE_MEMORY, 0, "the snapshot is over the memory budget");
@@ -226,7 +226,7 @@ static void walk_cold(struct tvmr_vm *vm, struct walk *w, struct tvmr_cold *c)
     if (walk_failed(w)) return;
     if (bytes % 2 || capacity % 2 || n != c->count || (temps && !c->temps) ||
         !shape_fits(&c->shape, c->count))
-        walk_wrong(w, "weights that do not fit their shape");
+        walk_wrong(w, "the snapshot has weights that do not fit their shape");
 }
 
 static void walk_runs(struct tvmr_vm *vm, struct walk *w)
@@ -240,7 +240,7 @@ static void walk_runs(struct tvmr_vm *vm, struct walk *w)
     for (size_t i = 0; i < vm->output_count; i++)
         fits = fits && vm->output_ends[i] <= vm->outputs.count &&
                (!i || vm->output_ends[i] >= vm->output_ends[i - 1]);
-    if (!fits) walk_wrong(w, "outputs that do not add up");
+    if (!fits) walk_wrong(w, "the snapshot has outputs whose sizes do not fit");
 }
 
 static void walk_call(struct tvmr_vm *vm, struct walk *w)
@@ -264,7 +264,7 @@ static void walk_fields(struct tvmr_vm *vm, struct walk *w)
     WALK_NUMBER(w, vm->profile);
     if (!tvmr_profile_name(vm->profile)) {
         vm->profile = TVMR_PROFILE_PENTA;
-        walk_wrong(w, "an unknown profile");
+        walk_wrong(w, "the snapshot has an unknown profile");
     }
     WALK_NUMBER(w, vm->pc);
     WALK_NUMBER(w, vm->at);
@@ -279,7 +279,7 @@ static void walk_fields(struct tvmr_vm *vm, struct walk *w)
     WALK_NUMBER(w, vm->call_depth);
     if (vm->loop_depth > TVMR_DEPTH || vm->call_depth > TVMR_DEPTH || vm->fault >= TVMR_FAULTS) {
         vm->loop_depth = vm->call_depth = 0;
-        walk_wrong(w, "a state that no program can be in");
+        walk_wrong(w, "the snapshot has a state that no program can reach");
     }
     for (size_t i = 0; i < vm->loop_depth; i++) {
         WALK_NUMBER(w, vm->loops[i].start);
@@ -376,7 +376,8 @@ static void walk_begun(struct tvmr_vm *vm, struct walk *w)
     }
     WALK_NUMBER(w, vm->begun);
     WALK_NUMBER(w, vm->progress);
-    if (vm->progress > vm->memory_max) walk_wrong(w, "more progress than an instruction can make");
+    if (vm->progress > vm->memory_max)
+        walk_wrong(w, "the snapshot has more progress than the instruction can make");
 }
 
 void tvmr_vm_walk(penta_vm *base, struct walk *w)
