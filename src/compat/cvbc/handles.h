@@ -1,4 +1,4 @@
-/* The structs behind the handles of cvbc_format.h. This library uses only the public interface
+/* These are the structs behind the handles of cvbc_format.h. This library uses only the public interface
  * of libpenta, because the implementation of the format uses some of the same names for other
  * things. */
 #pragma once

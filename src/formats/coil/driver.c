@@ -1,4 +1,4 @@
-/* The table of what penta can do with COIL, and two functions for it: one lists the functions,
+/* Has the table of what penta can do with COIL, and two functions for it: one lists the functions,
  * imports and exports of a module, the other its data. core/driver_tables.h makes the other tables
  * from the .def files. */
 #include "coil/coil.h"

@@ -148,10 +148,10 @@ struct cvbc_metadata {
     /* These count the items that the section really has. */
     size_t pin_count, dependency_count, hint_count;
     penta_bytes custom, rest;
-    /* True if the counts fit the bytes; `rest` has the bytes after the items. */
+    /* This is true if the counts fit the bytes; `rest` has the bytes after the items. */
     bool whole;
     bool has_directory; /* true if the flag of a directory is set */
-    /* True if the directory and its entries are complete, without other bytes. */
+    /* This is true if the directory and its entries are complete, without other bytes. */
     bool directory_whole;
     penta_bytes directory; /* the directory with its entries */
     struct cvbc_directory programs;
@@ -324,7 +324,7 @@ void cvbc_check_full(const struct cvbc_module *m,
                      struct findings *f); /* The full check includes the quick check. */
 /* verify_program.c has the rules of a program, which must be well-formed. */
 struct cvbc_flow {
-    /* True if no stack check is needed: depths are known, and calls and returns match. */
+    /* This is true if no stack check is needed: depths are known, and calls and returns match. */
     bool proved;
     uint32_t stack;   /* depth of the deepest stack if known, else 0 */
     uint32_t globals; /* 1 + the highest slot that is used */

@@ -54,7 +54,7 @@ struct run {
     uint64_t deadline; /* time on the device's clock when the wall time is used up */
     uint64_t wake_at;  /* time on the device's clock when a sleeping task wakes */
     uint64_t sleep_ms; /* duration of the SLEEP */
-    /* True if the deadline comes before the end of the SLEEP (SEEDED mode) */
+    /* This is true if the deadline comes before the end of the SLEEP (SEEDED mode) */
     bool cut;
     bool cancel;
     pthread_t thread;

@@ -98,7 +98,7 @@ struct coil_jit {
     /* This many functions took more work than allowed and therefore got code of level 1. */
     uint32_t simple;
     bool suspended; /* native code waits for an answer of the host, or was interrupted */
-    /* True if the interrupt came within an instruction, or while a frame was cleared. */
+    /* This is true if the interrupt came within an instruction, or while a frame was cleared. */
     bool again;
     int why;        /* why native code has stopped: enum why in run.c */
     penta_vm *twin; /* for the engine "both": the machine of the interpreter */

@@ -130,7 +130,7 @@ enum { ASM_PENDING = 0x80 }; /* form of a literal whose type is not known yet */
 struct asm_parsed {
     struct coil_operand *o;
     struct asm_literal literal; /* the literal, if the form is ASM_PENDING */
-    /* True if literals without a type may take the type of this operand. */
+    /* This is true if literals without a type may take the type of this operand. */
     bool typed;
     const struct coil_type *lanes; /* declared type of a vector variable */
     uint64_t at;                   /* offset of the operand in the source */

@@ -82,7 +82,7 @@ struct compiler {
     bool memory, strings_used;
     bool interrupts;    /* true if the sketch attaches a handler */
     bool portable_told; /* true if it was reported that an instruction is not portable */
-    /* True if a pointer may read numbers with another sign than they were written with. */
+    /* This is true if a pointer may read numbers with another sign than they were written with. */
     bool mixed;
     uint32_t slots, arrays, array_words[CVBC_ARRAYS], memory_first, memory_words, heap_first;
 

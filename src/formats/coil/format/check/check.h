@@ -40,7 +40,7 @@ struct coil_check {
     bool last_condition;
     struct coil_header target; /* the target in the header, with the parts that PPTARG sets */
     uint64_t target_at;        /* place of the PPTARG that set a part of the target, or 0 */
-    /* True if the instruction belongs to the preprocessor or was removed by it. */
+    /* This is true if the instruction belongs to the preprocessor or was removed by it. */
     bool removed;
     bool after_call; /* true if a call left the flags unspecified */
     bool no_memory;

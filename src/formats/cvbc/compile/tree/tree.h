@@ -81,7 +81,7 @@ struct symbol {
     penta_bytes name;
     enum symbol_kind kind;
     const struct type *type;
-    /* True if it exists as long as the program: it is static or outside of functions. */
+    /* This is true if it exists as long as the program: it is static or outside of functions. */
     bool lives;
     bool parameter; /* true if the caller pushed its words */
     bool addressed; /* true if something may point to it */

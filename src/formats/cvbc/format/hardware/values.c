@@ -167,7 +167,7 @@ struct values_function {
 };
 
 struct head { /* the target of a jump, or the entry of a function */
-    /* Ranges of the frame, the variables and the parameters; NULL until it is reached. */
+    /* These are ranges of the frame, the variables and the parameters; NULL until it is reached. */
     range *words;
     uint8_t *times;
     bool queued;
