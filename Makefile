@@ -6,7 +6,7 @@ PENTA = build/release/bin/penta
 DOOM = ../shared/data/pvm/blobs/doom.polkavm
 WAD = /usr/share/games/doom/freedoom1.wad
 
-.PHONY: all demo check test test-long vectors bench doom web fuzz mutate coverage format docs install uninstall clean help
+.PHONY: all demo check test test-long vectors bench doom web fuzz mutate coverage format docs vscode install uninstall clean help
 all: ## build the release preset: build/release/bin/penta
 	@scripts/packages build
 	@mkdir -p build
@@ -66,9 +66,12 @@ format: ## clang-format over the sources
 	@scripts/packages format
 	@scripts/sources | xargs scripts/clang-format -i
 
-docs: all ## write the tables of docs/ that come from the sources
+docs: all ## write the tables of docs/ and the colours of editors/ that come from the sources
 	@scripts/docs $(PENTA)
 	@scripts/grammars $(PENTA)
+
+vscode: ## pack the extension for VS Code: build/penta.vsix (vsce, or npm fetches it)
+	@scripts/vscode build/penta.vsix
 
 install: all ## install to DESTDIR and PREFIX (/usr/local)
 	@DESTDIR=$(DESTDIR) scripts/install build/release $(PREFIX) build/release/installed.txt

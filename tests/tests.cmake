@@ -232,6 +232,7 @@ penta_long_test(long-cvbc-lms ${PYTHON} tests/programs/cvbc/lms.py $<TARGET_FILE
 penta_long_test(long-cvbc-arduino ${PYTHON} tests/programs/cvbc/arduino.py $<TARGET_FILE:penta_cli>)
 penta_long_test(long-plain-clone tests/programs/plain_clone)
 penta_long_test(long-kaitai tests/programs/kaitai/run $<TARGET_FILE:penta_cli>)
+penta_long_test(long-editors ${PYTHON} tests/programs/editors.py $<TARGET_FILE:penta_cli>)
 penta_long_test(long-editor-client tests/programs/editor_client/run $<TARGET_FILE:penta_cli>)
 penta_long_test(long-browser tests/programs/browser/run $<TARGET_FILE:penta_cli>)
 penta_long_test(long-npm-package tests/programs/web/package ${BUILDS}/web)
@@ -271,7 +272,7 @@ foreach(cost properties=60 properties-asan=60 walks=30 properties-big-endian=28 
 endforeach()
 
 # What `make check` runs: all that needs only the release build and few seconds.
-set(daily cases clauses cli coil coil-units conform contract-units coverage crypto-units cvbc docs examples file-units format
+set(daily cases clauses cli coil coil-units conform contract-units coverage crypto-units cvbc docs examples file-units format grammars spec
           gdbserver help layers option-values outputs packages pvm-units readme record runner session-units symbols terminal tvmr-units
           units walks)
 if(PENTA_JIT)
