@@ -4,6 +4,7 @@ extern "C" {
 #endif
 extern int errno;
 #define errno errno
+extern char *program_invocation_name, *program_invocation_short_name;
 #define EPERM 1
 #define ENOENT 2
 #define ESRCH 3

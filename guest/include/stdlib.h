@@ -39,6 +39,7 @@ int unsetenv(const char *name);
 int putenv(char *assignment);
 int clearenv(void);
 char *realpath(const char *path, char *to);
+const char *getprogname(void);
 int mkstemp(char *path);
 char *mkdtemp(char *path);
 

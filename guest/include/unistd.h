@@ -68,6 +68,7 @@ int gethostname(char *to, size_t size);
 long sysconf(int name);
 long pathconf(const char *path, int name);
 int getpagesize(void);
+int getdtablesize(void);
 int getentropy(void *to, size_t size);
 unsigned alarm(unsigned seconds); /* Does nothing, because there are no alarms. */
 int usleep(useconds_t microseconds);

@@ -14,6 +14,19 @@ struct rusage {
 #define PRIO_PROCESS 0
 #define PRIO_PGRP 1
 #define PRIO_USER 2
+#define RLIM_INFINITY (~(rlim_t)0)
+#define RLIMIT_CPU 0
+#define RLIMIT_FSIZE 1
+#define RLIMIT_DATA 2
+#define RLIMIT_STACK 3
+#define RLIMIT_CORE 4
+#define RLIMIT_NOFILE 7
+#define RLIMIT_AS 9
+struct rlimit {
+    rlim_t rlim_cur, rlim_max;
+};
+int getrlimit(int resource, struct rlimit *into);
+int setrlimit(int resource, const struct rlimit *limit);
 int getrusage(int who, struct rusage *into);
 int getpriority(int which, unsigned id);
 int setpriority(int which, unsigned id, int priority);

@@ -176,6 +176,7 @@ WEAK long pathconf(const char *path, int name)
 }
 
 WEAK int getpagesize(void) { return 4096; }
+WEAK int getdtablesize(void) { return OPEN_MAX; }
 
 WEAK ssize_t getrandom(void *to, size_t size, unsigned flags)
 {

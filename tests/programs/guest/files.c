@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -171,6 +173,52 @@ static void folders(void)
     printf("%s\n", number(-1));
 }
 
+static void state(const char *when, FILE *f)
+{
+    printf("%s: %d%d %d%d", when, __freadable(f) != 0, __fwritable(f) != 0, __freading(f) != 0,
+           __fwriting(f) != 0);
+    printf(" %d %d\n", __flbf(f) != 0, (int)__fpending(f));
+}
+
+/* What programs ask about themselves. */
+static void program_names(void)
+{
+    struct rlimit limit;
+    printf("%d", strlen(program_invocation_short_name) > 0);
+    printf(" %d", strchr(program_invocation_short_name, '/') == NULL);
+    printf(" %d", strstr(program_invocation_name, program_invocation_short_name) != NULL);
+    printf(" %d", getrlimit(RLIMIT_NOFILE, &limit));
+    printf(" %d", limit.rlim_cur >= 16);
+    printf(" %d", limit.rlim_max >= limit.rlim_cur);
+    printf(" %d\n", getdtablesize() == (int)limit.rlim_cur);
+}
+
+/* What programs ask about the inside of a stream. */
+static void stream_states(void)
+{
+    char line[64];
+    FILE *f = fopen("e.txt", "w+");
+    fputs("one\n", f);
+    state("written", f);
+    fflush(f);
+    fputs("lost", f);
+    state("more", f);
+    __fpurge(f);
+    printf("purged: %d\n", (int)__fpending(f));
+    rewind(f);
+    printf("%s", fgets(line, sizeof line, f));
+    state("read", f);
+    setvbuf(f, NULL, _IOLBF, 0);
+    printf("by lines: %d\n", __flbf(f) != 0);
+    fclose(f);
+    f = fopen("e.txt", "r");
+    state("to read", f);
+    fgets(line, sizeof line, f);
+    state("to read", f);
+    fclose(f);
+    remove("e.txt");
+}
+
 static void streams(void)
 {
     FILE *f = tmpfile();
@@ -234,5 +282,7 @@ int main(void)
     names();
     folders();
     streams();
+    stream_states();
+    program_names();
     return 0;
 }
