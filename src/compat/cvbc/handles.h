@@ -1,6 +1,6 @@
-/* These are the structs behind the handles of cvbc_format.h. This library uses only the public interface
- * of libpenta, because the implementation of the format uses some of the same names for other
- * things. */
+/* These are the structs behind the handles of cvbc_format.h. This library uses only the public
+ * interface of libpenta, because the implementation of the format uses some of the same names
+ * for other things. */
 #pragma once
 #include "cvbc_format.h"
 #include "penta/cvbc.h"

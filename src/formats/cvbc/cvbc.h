@@ -131,7 +131,8 @@ void cvbc_policy_free(struct cvbc_policy *policy);
 bool cvbc_secret_read(const char *path, bool password, struct cvbc_secret *out, penta_error *err);
 void cvbc_secret_free(struct cvbc_secret *secret);
 bool cvbc_public_key_file(const char *path, struct public_key *out, penta_error *err);
-/* Reads the private key of option 'sign-key'. Option 'key-state' says where the state of an LMS key is kept. */
+/* Reads the private key of option 'sign-key'. Option 'key-state' says where the state of an LMS
+ * key is kept. */
 struct private_key *cvbc_private_key_option(const penta_option *options, size_t count,
                                             penta_error *err);
 

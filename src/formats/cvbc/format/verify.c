@@ -265,7 +265,8 @@ static void check_metadata(const struct cvbc_module *m, struct findings *f)
                      meta->pin_count);
 }
 
-/* Checks the sizes of an LMS signature and key, which follow from the types in them, and the minor version (CVBC 7.9). */
+/* Checks the sizes of an LMS signature and key, which follow from the types in them, and the
+ * minor version (CVBC 7.9). */
 static void check_lms_fields(const struct cvbc_module *m, uint64_t at, struct findings *f)
 {
     const struct cvbc_security *s = &m->protection;

@@ -55,12 +55,14 @@ struct cvbc_board_state {
     penta_cvbc_hal hal; /* hardware of an application; its functions may be NULL */
 };
 
-/* host.c defines the four functions below. Returns how many inputs of pins have come up to `now`. */
+/* host.c defines the four functions below. Returns how many inputs of pins have come up to
+ * `now`. */
 size_t cvbc_board_come(const struct cvbc_board_state *b, uint64_t now);
 /* Returns 1 plus the index of the newest input of a pin up to `now`, or 0 if there is none. */
 uint32_t cvbc_board_newest(const struct cvbc_board_state *b, unsigned pin, bool analog,
                            uint64_t now);
-/* Returns the level of an input pin. `line` is 1 plus the index of its newest digital input, or 0. */
+/* Returns the level of an input pin. `line` is 1 plus the index of its newest digital input, or
+ * 0. */
 bool cvbc_board_level(const struct cvbc_board_state *b, unsigned pin, uint32_t line);
 /* Returns how many bytes of a stream have come up to `now`. */
 size_t cvbc_stream_come(const struct cvbc_stream *s, uint64_t now);

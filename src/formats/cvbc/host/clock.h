@@ -8,8 +8,8 @@
  * second; if it is 0, instructions take no time. */
 uint64_t cvbc_clock_now(const struct cvbc_vm *vm, const struct cvbc_pins *pins, uint32_t hz);
 
-/* This is the state of a run in real time (CVBC 14.3.4): which time of the host's clock belongs to which
- * time of the board's clock. */
+/* This is the state of a run in real time (CVBC 14.3.4): which time of the host's clock belongs
+ * to which time of the board's clock. */
 struct cvbc_pace {
     bool used, begun;
     uint64_t host, board; /* microseconds of both clocks at the same moment */

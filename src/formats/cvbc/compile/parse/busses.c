@@ -1,5 +1,6 @@
-/* Reads what Wire and SPI do (CVBC 16.5.0.2): each method is an instruction of the machine, or a function of the library
- * over them. Simulated devices do not look at speed, order and mode, so that their settings are read and left out. */
+/* Reads what Wire and SPI do (CVBC 16.5.0.2): each method is an instruction of the machine, or a
+ * function of the library over them. Simulated devices do not look at speed, order and mode, so
+ * that their settings are read and left out. */
 #include <string.h>
 #include "cvbc/compile/compiler.h"
 
