@@ -2,7 +2,7 @@
  * sizes of regions. */
 #include "pvm/code/assembly.h"
 #include "pvm/format/debug_info.h"
-#include "pvm/format/varint.h"
+#include "base/codec/varint.h"
 
 struct move {
     const struct pvm_program *from;
@@ -19,10 +19,10 @@ static uint32_t debug_move_moved(const struct move *m, uint32_t pc)
 
 static void write_region(struct writer *out, uint8_t op, uint32_t bytes)
 {
-    uint8_t operand[PVM_VARINT_BYTES];
+    uint8_t operand[VARINT_BYTES];
     op &= (uint8_t)~1u; /* An even operation is for a region of one byte. */
     writer_uint(out, bytes == 1 ? op : op + 1u, 1);
-    if (bytes != 1) writer_bytes(out, operand, pvm_prefix_write(operand, bytes));
+    if (bytes != 1) writer_bytes(out, operand, varint_prefix_write(operand, bytes));
 }
 
 /* Copies the line program of a range. Returns false when it is damaged or too long. */

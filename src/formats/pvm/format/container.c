@@ -69,8 +69,8 @@ static void keep_varint(struct pvm_parse *p, const uint8_t *bytes, unsigned size
 uint32_t pvm_take_varint(struct pvm_parse *p, struct reader *r)
 {
     uint32_t value = 0;
-    penta_bytes left = bytes_slice(r->in, r->pos, PVM_VARINT_BYTES);
-    unsigned size = p->leb ? pvm_leb_read(left, &value) : pvm_prefix_read(left, &value);
+    penta_bytes left = bytes_slice(r->in, r->pos, VARINT_BYTES);
+    unsigned size = p->leb ? varint_leb_read(left, &value) : varint_prefix_read(left, &value);
     if (!size) {
         error_at(r->err, PVM_BAD_VARINT, reader_at(r),
                  left.size ? "no number starts with byte 0x%02x here" : "a number is missing here",
@@ -80,8 +80,9 @@ uint32_t pvm_take_varint(struct pvm_parse *p, struct reader *r)
     uint64_t offset = reader_at(r);
     const uint8_t *bytes = reader_take(r, size);
     if (!bytes) return 0;
-    uint8_t shortest[PVM_VARINT_BYTES];
-    unsigned least = p->leb ? pvm_leb_write(shortest, value) : pvm_prefix_write(shortest, value);
+    uint8_t shortest[VARINT_BYTES];
+    unsigned least =
+        p->leb ? varint_leb_write(shortest, value) : varint_prefix_write(shortest, value);
     if (least != size || memcmp(shortest, bytes, size)) keep_varint(p, bytes, size, offset);
     p->varint_next++;
     return value;
@@ -97,9 +98,9 @@ void pvm_emit_varint(struct pvm_emit *e, uint32_t value)
         writer_bytes(e->out, program->varints[low].bytes, program->varints[low].size);
         return;
     }
-    uint8_t bytes[PVM_VARINT_BYTES];
+    uint8_t bytes[VARINT_BYTES];
     writer_bytes(e->out, bytes,
-                 e->leb ? pvm_leb_write(bytes, value) : pvm_prefix_write(bytes, value));
+                 e->leb ? varint_leb_write(bytes, value) : varint_prefix_write(bytes, value));
 }
 
 void pvm_emit_framed(struct pvm_emit *e, penta_bytes bytes)

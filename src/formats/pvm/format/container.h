@@ -3,7 +3,7 @@
 #pragma once
 #include "core/describe.h"
 #include "pvm/pvm.h"
-#include "pvm/format/varint.h"
+#include "base/codec/varint.h"
 
 struct pvm_parse {
     struct pvm_module *m;

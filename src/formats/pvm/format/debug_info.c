@@ -2,7 +2,7 @@
  * check comes first, because most files have no findings. */
 #include "pvm/format/debug_info.h"
 #include "base/array.h"
-#include "pvm/format/varint.h"
+#include "base/codec/varint.h"
 
 enum { OPS_WITHOUT_REGION = 512 };
 
@@ -31,7 +31,7 @@ unsigned pvm_debug_op(penta_bytes in, uint32_t *operand)
     *operand = 0;
     if (!in.size || in.data[0] >= sizeof operations / sizeof *operations) return 0;
     if (!operations[in.data[0]].operand) return 1;
-    unsigned size = pvm_prefix_read(bytes_slice(in, 1, in.size), operand);
+    unsigned size = varint_prefix_read(bytes_slice(in, 1, in.size), operand);
     return size ? 1 + size : 0;
 }
 
@@ -125,7 +125,7 @@ penta_bytes pvm_debug_string(const struct pvm_program *program, uint32_t offset)
     uint32_t length = 0;
     if (!offset || offset >= in.size) return none;
     in = bytes_slice(in, offset, in.size);
-    unsigned size = pvm_prefix_read(in, &length);
+    unsigned size = varint_prefix_read(in, &length);
     if (!size || length > in.size - size) return none;
     return bytes_slice(in, size, length);
 }
@@ -140,7 +140,7 @@ static void verify_strings(const struct pvm_module *m, struct findings *f)
     penta_bytes in = m->program.debug_strings;
     for (size_t at = 0; at < in.size;) {
         uint32_t length = 0;
-        unsigned size = pvm_prefix_read(bytes_slice(in, at, in.size), &length);
+        unsigned size = varint_prefix_read(bytes_slice(in, at, in.size), &length);
         if (!size || length > in.size - at - size) {
             findings_add(f, PVM_DEBUG_STRINGS, file_offset(m, in) + at, NULL,
                          "no debug string at offset %zu of its section", at);
@@ -228,7 +228,7 @@ static inline bool walk_on(struct brief briefs[OPERATIONS + 1][256], struct walk
     w->idle = (w->idle + 1) & (0 - (uint32_t)b.keep);
     if (__builtin_expect(b.flags & BRIEF_LONG, 0)) {
         uint32_t operand = 0;
-        pvm_prefix_read((penta_bytes){w->at + 1, NEAR_END - 1}, &operand);
+        varint_prefix_read((penta_bytes){w->at + 1, NEAR_END - 1}, &operand);
         w->pc += operand;
     }
     w->pc += b.bytes;

@@ -2,7 +2,7 @@
  * of fixed width; near the end of the code the bytes are first copied into a buffer that ends
  * with zeros. */
 #include "pvm/format/decode.h"
-#include "pvm/format/varint.h"
+#include "base/codec/varint.h"
 
 const struct pvm_op_info pvm_ops[PVM_OPS] = {
     [PVM_OP_invalid] = {"invalid", "", {-1, -1, -1, -1}, PVM_NONE, PVM_FLOW_TRAP},
@@ -146,7 +146,7 @@ static void decode_operands(struct pvm_insn *in, const uint8_t *p, unsigned skip
 static unsigned decode_leb32(const uint8_t *p, size_t left, uint64_t *value)
 {
     uint32_t v = 0;
-    unsigned size = pvm_leb_read((penta_bytes){p, left}, &v);
+    unsigned size = varint_leb_read((penta_bytes){p, left}, &v);
     *value = (uint64_t)(int64_t)(int32_t)v;
     return size;
 }

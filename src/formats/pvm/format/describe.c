@@ -5,7 +5,7 @@
 bool pvm_walk_varint(struct pvm_walk *w, const char *name, uint32_t *value)
 {
     penta_bytes left = bytes_slice(w->file, w->pos, w->end - w->pos);
-    unsigned size = w->leb ? pvm_leb_read(left, value) : pvm_prefix_read(left, value);
+    unsigned size = w->leb ? varint_leb_read(left, value) : varint_prefix_read(left, value);
     if (!size) return false;
     describe_field(
         w->v,
@@ -172,7 +172,7 @@ static void walk_strings(struct pvm_walk *w)
     uint32_t length = 0;
     while (w->pos < w->end) {
         size_t at = w->pos;
-        unsigned size = pvm_prefix_read(bytes_slice(w->file, at, w->end - at), &length);
+        unsigned size = varint_prefix_read(bytes_slice(w->file, at, w->end - at), &length);
         if (!size || length > w->end - at - size) break;
         pvm_walk_varint(w, "length", &length);
         if (length) pvm_walk_text(w, "text", length);

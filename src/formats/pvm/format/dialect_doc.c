@@ -137,10 +137,10 @@ static size_t count_exports(const struct reader *r)
     size_t count = 0;
     uint32_t value = 0;
     for (size_t at = r->pos; at < r->in.size; count++) {
-        unsigned n = pvm_leb_read(bytes_slice(r->in, at, PVM_VARINT_BYTES), &value);
+        unsigned n = varint_leb_read(bytes_slice(r->in, at, VARINT_BYTES), &value);
         if (!n || !value || value > r->in.size - at - n) break;
         at += n + value;
-        n = pvm_leb_read(bytes_slice(r->in, at, PVM_VARINT_BYTES), &value);
+        n = varint_leb_read(bytes_slice(r->in, at, VARINT_BYTES), &value);
         if (!n) break;
         at += n;
     }
@@ -356,8 +356,8 @@ static void describe_exports(struct pvm_walk *w)
     for (size_t i = 0; i < p->export_count; i++) {
         penta_bytes name = p->exports[i].name, after;
         size_t at = (size_t)(name.data - w->file.data) + name.size;
-        after = bytes_slice(w->file, at, PVM_VARINT_BYTES);
-        end = at + pvm_leb_read(after, &ignored);
+        after = bytes_slice(w->file, at, VARINT_BYTES);
+        end = at + varint_leb_read(after, &ignored);
     }
     penta_node list = {.name = "exports", .offset = from, .size = end - from, .list = true};
     if (p->export_count && describe_enter(w->v, list)) {

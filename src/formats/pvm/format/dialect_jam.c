@@ -9,10 +9,10 @@ enum form { FORM_NONE, FORM_GENERIC, FORM_SPI, FORM_METADATA_SPI };
 bool pvm_generic_program(penta_bytes bytes, enum pvm_isa isa, struct pvm_code *out)
 {
     uint32_t count = 0, length = 0;
-    unsigned first = pvm_prefix_read(bytes, &count);
+    unsigned first = varint_prefix_read(bytes, &count);
     if (!first || bytes.size <= first) return false;
     uint8_t entry = bytes.data[first];
-    unsigned second = pvm_prefix_read(bytes_slice(bytes, first + 1, bytes.size), &length);
+    unsigned second = varint_prefix_read(bytes_slice(bytes, first + 1, bytes.size), &length);
     if (!second || entry > ENTRY_MAX) return false;
     size_t at = first + 1 + second;
     uint64_t table = (uint64_t)count * entry, mask = ((uint64_t)length + 7) / 8;
@@ -42,7 +42,7 @@ static bool read_form(penta_bytes file, enum form form, struct pvm_code *code)
     penta_bytes program = file;
     uint32_t metadata = 0;
     unsigned size = 0;
-    if (form == FORM_METADATA_SPI && !(size = pvm_prefix_read(file, &metadata))) return false;
+    if (form == FORM_METADATA_SPI && !(size = varint_prefix_read(file, &metadata))) return false;
     if (form != FORM_GENERIC && !read_spi(file, (size_t)size + metadata, &program)) return false;
     return pvm_generic_program(program, PVM_LATEST64, code);
 }

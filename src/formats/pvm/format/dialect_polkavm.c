@@ -159,7 +159,7 @@ static size_t count_sections(penta_bytes file)
     size_t count = 0, pos = HEADER;
     while (pos < file.size && file.data[pos]) {
         uint32_t length = 0;
-        unsigned size = pvm_prefix_read(bytes_slice(file, pos + 1, PVM_VARINT_BYTES), &length);
+        unsigned size = varint_prefix_read(bytes_slice(file, pos + 1, VARINT_BYTES), &length);
         count++;
         if (!size || length > file.size - pos - 1 - size) break;
         pos += 1 + size + length;

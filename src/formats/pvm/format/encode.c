@@ -1,7 +1,7 @@
 /* Writes one instruction as bytes (encode.h), with the immediates in the number of bytes that
  * its length asks for. */
 #include "pvm/format/encode.h"
-#include "pvm/format/varint.h"
+#include "base/codec/varint.h"
 
 /* Returns the number of bytes that an immediate needs. */
 static unsigned encode_shortest(uint64_t value)
@@ -116,9 +116,9 @@ static unsigned doc_write(const struct pvm_insn *in, unsigned length, uint8_t *o
     if (!shape_has_last(shape)) return n;
     bool two = shape == PVM_IMM_IMM || shape == PVM_REG_IMM_IMM || shape == PVM_REG_IMM_OFFSET ||
                shape == PVM_REG_REG_IMM_IMM;
-    if (two) n += pvm_leb_write(out + n, (uint32_t)first);
-    unsigned size = pvm_leb_write(out + n, (uint32_t)(two ? second : first));
-    if (length > n + size && length - n <= PVM_VARINT_BYTES)
+    if (two) n += varint_leb_write(out + n, (uint32_t)first);
+    unsigned size = varint_leb_write(out + n, (uint32_t)(two ? second : first));
+    if (length > n + size && length - n <= VARINT_BYTES)
         size = leb_pad(out + n, size, length - n - size);
     return n + size;
 }

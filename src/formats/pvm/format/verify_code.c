@@ -3,7 +3,7 @@
 #include "base/long_work.h"
 #include "pvm/format/code_bits.h"
 #include "pvm/format/debug_info.h"
-#include "pvm/format/varint.h"
+#include "base/codec/varint.h"
 
 enum { WORD_UNITS = 64 }; /* the units of work for checking the instructions in 64 bytes */
 
@@ -268,13 +268,13 @@ static void verify_doc(const struct check *c)
     penta_bytes file = c->m->base.file;
     uint32_t ignored;
     size_t at = (size_t)c->m->imports_offset;
-    if (p->import_count) at += pvm_leb_read(bytes_slice(file, at, PVM_VARINT_BYTES), &ignored);
+    if (p->import_count) at += varint_leb_read(bytes_slice(file, at, VARINT_BYTES), &ignored);
     for (size_t i = 0; i < p->import_count; i++) {
         if (!pvm_starts(c->code, p->imports[i].pc))
             findings_add(c->f, PVM_IMPORT_PC, at, NULL,
                          "import %zu is used at pc %u, not an instruction", i,
                          (unsigned)p->imports[i].pc);
-        at += pvm_leb_read(bytes_slice(file, at, PVM_VARINT_BYTES), &ignored);
+        at += varint_leb_read(bytes_slice(file, at, VARINT_BYTES), &ignored);
     }
     for (uint32_t pc = 0; pc < c->code->bytes.size; pc++)
         if (pvm_bit(c->code->mask.data, pc) && !pvm_bit(c->code->starts, pc))

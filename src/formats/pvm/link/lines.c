@@ -3,7 +3,7 @@
  * stack of frames, two for every function (inlined functions, too): the place where the function
  * is declared, and the line in it. pvm/format/debug_info.c reads these sections. */
 #include "pvm/format/debug_info.h"
-#include "pvm/format/varint.h"
+#include "base/codec/varint.h"
 #include "pvm/link/link.h"
 #include <stdlib.h>
 
@@ -45,8 +45,8 @@ struct line_writer {
 
 static void lines_number(struct writer *w, uint32_t value)
 {
-    uint8_t bytes[PVM_VARINT_BYTES];
-    writer_bytes(w, bytes, pvm_prefix_write(bytes, value));
+    uint8_t bytes[VARINT_BYTES];
+    writer_bytes(w, bytes, varint_prefix_write(bytes, value));
 }
 
 static void lines_op(struct line_writer *w, enum line_op code) { writer_uint(w->lines, code, 1); }

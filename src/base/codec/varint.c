@@ -1,7 +1,7 @@
 /* Reads and writes the two variable-length forms of numbers (varint.h). */
-#include "pvm/format/varint.h"
+#include "base/codec/varint.h"
 
-unsigned pvm_prefix_read(penta_bytes in, uint32_t *value)
+unsigned varint_prefix_read(penta_bytes in, uint32_t *value)
 {
     if (!in.size) return 0;
     uint8_t first = in.data[0];
@@ -19,7 +19,7 @@ unsigned pvm_prefix_read(penta_bytes in, uint32_t *value)
     return 1 + extra;
 }
 
-unsigned pvm_prefix_write(uint8_t *out, uint32_t value)
+unsigned varint_prefix_write(uint8_t *out, uint32_t value)
 {
     unsigned extra = 0;
     while (extra < 4 && value >> (7 + 7 * extra)) extra++;
@@ -29,10 +29,10 @@ unsigned pvm_prefix_write(uint8_t *out, uint32_t value)
     return 1 + extra;
 }
 
-unsigned pvm_leb_read(penta_bytes in, uint32_t *value)
+unsigned varint_leb_read(penta_bytes in, uint32_t *value)
 {
     uint64_t v = 0;
-    for (unsigned i = 0; i < PVM_VARINT_BYTES && i < in.size; i++) {
+    for (unsigned i = 0; i < VARINT_BYTES && i < in.size; i++) {
         uint64_t part = in.data[i] & 0x7fu;
         if (i < 5 ? part << 7 * i > UINT32_MAX : part != 0) return 0;
         if (i < 5) v |= part << 7 * i;
@@ -43,7 +43,7 @@ unsigned pvm_leb_read(penta_bytes in, uint32_t *value)
     return 0;
 }
 
-unsigned pvm_leb_write(uint8_t *out, uint32_t value)
+unsigned varint_leb_write(uint8_t *out, uint32_t value)
 {
     unsigned n = 0;
     for (; value >= 0x80; value >>= 7) out[n++] = (uint8_t)(value | 0x80);

@@ -1,4 +1,4 @@
-/* The two variable-length numbers of the format (PVM 1.3, PVM 13.1).
+/* The two forms of numbers of variable length in files (PVM 1.3, PVM 13.1).
  *
  * Prefix form (polkavm, jam): the leading one-bits of the first byte say how many bytes follow, 0
  * to 4. Its other bits are the top of the value; the bytes after it are the rest, little-endian.
@@ -10,14 +10,14 @@
 #include "base/reader.h"
 #include "base/writer.h"
 
-enum { PVM_VARINT_BYTES = 10 };
+enum { VARINT_BYTES = 10 };
 
-/* pvm_prefix_read and pvm_leb_read read a number and return its size in bytes, or 0 when it is
+/* varint_prefix_read and varint_leb_read read a number and return its size in bytes, or 0 when it is
  * malformed or cut off. */
-unsigned pvm_prefix_read(penta_bytes in, uint32_t *value);
-unsigned pvm_leb_read(penta_bytes in, uint32_t *value);
+unsigned varint_prefix_read(penta_bytes in, uint32_t *value);
+unsigned varint_leb_read(penta_bytes in, uint32_t *value);
 
-/* pvm_prefix_write and pvm_leb_write write the shortest form to out (PVM_VARINT_BYTES) and
+/* varint_prefix_write and varint_leb_write write the shortest form to out (VARINT_BYTES) and
  * return its size. */
-unsigned pvm_prefix_write(uint8_t *out, uint32_t value);
-unsigned pvm_leb_write(uint8_t *out, uint32_t value);
+unsigned varint_prefix_write(uint8_t *out, uint32_t value);
+unsigned varint_leb_write(uint8_t *out, uint32_t value);
