@@ -308,6 +308,15 @@ typedef enum penta_kind {
     PENTA_RAW,
 } penta_kind;
 
+typedef enum penta_encoding { /* how the bytes of a stored field hold its value */
+                              PENTA_LITTLE, /* a number of this size, the low byte first; texts and bytes as they are */
+                              PENTA_BIG,    /* a number, the high byte first */
+                              PENTA_LEB128, /* a number of variable length, 7 bits a byte */
+                              PENTA_PREFIX, /* the same, the ones at the top of the first byte count the others */
+                              PENTA_ARRAY, /* bytes of which there are always so many */
+                              PENTA_PACKED /* the value is only a part of the bytes */
+} penta_encoding;
+
 typedef struct penta_field {
     const char *name;
     uint64_t offset, size;
@@ -319,6 +328,9 @@ typedef struct penta_field {
         penta_bytes bytes; /* the value of the kinds TEXT and RAW */
     } as;
     const char *note; /* what the value means, such as "ed25519", or NULL */
+    penta_encoding encoding;
+    /* What another value would mean, or NULL. The function may be NULL, too. */
+    const char *(*meaning)(const char *name, uint64_t value);
 } penta_field;
 
 typedef struct penta_visitor {

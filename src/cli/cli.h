@@ -78,6 +78,8 @@ struct cli {
     const char *value[OPTS];      /* NULL when the option is not given; "1" for a switch */
     penta_option *format_options; /* options of the formats, in the order of the command line */
     size_t format_option_count;
+    const char **repeated; /* the values of the option --set, which may be repeated */
+    size_t repeated_count;
     const char **words; /* the words that are not options */
     size_t word_count;
 

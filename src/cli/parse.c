@@ -26,7 +26,7 @@ const struct command_info commands[COMMANDS] = {
     (ON(INFO) | ON(INSPECT) | ON(HEX) | ON(VALIDATE) | ON(DIS) | ON(CONVERT) | ON(ROUNDTRIP) |     \
      ON(SEAL) | ON(OPEN) | ON(SIGN) | ON(VERIFY) | ON(EXTRACT) | ON(CREATE) | ON(COMPILE) |        \
      ON(BOARD) | MACHINES | ON(DIFF) | ON(SIZE) | ON(GRAPH) | ON(DETECT) | ON(JIT) | ON(TRAIN) |   \
-     ON(EXPLORE) | ON(REPORT))
+     ON(EXPLORE) | ON(REPORT) | ON(EDIT))
 #define MACHINES (ON(RUN) | ON(TRACE) | ON(DEBUG) | ON(GDBSERVER) | ON(PROFILE) | ON(COVER))
 const struct tool_option tool_options[OPTS] = {
 #define OPTION(id, name, short_name, type, on, ...)                                                \
@@ -127,6 +127,15 @@ static bool tool_word(const void *user, size_t i, penta_bytes *word)
     return listed_word(user, 0, i, word);
 }
 
+static bool add_repeated(struct cli *c, const char *value)
+{
+    const char **more = realloc(c->repeated, (c->repeated_count + 1) * sizeof *more);
+    if (!more) return false;
+    c->repeated = more;
+    c->repeated[c->repeated_count++] = value;
+    return true;
+}
+
 /* Sets an option of the tool. A word that is in the list of words is stored in the case of the
  * list. */
 static bool set_value(struct cli *c, int option, const char *value)
@@ -134,6 +143,7 @@ static bool set_value(struct cli *c, int option, const char *value)
     penta_error err = {0};
     const struct tool_option *o = &tool_options[option];
     c->value[option] = value;
+    if (option == OPT_SET && !add_repeated(c, value)) return false;
     if (!o->words || !o->words(c->command, NULL, 0))
         return option_fits(&o->row, value, &err) || bad_value(c, &err);
     const char *word;
@@ -344,5 +354,6 @@ void cli_parse_free(struct cli *c)
     for (size_t i = 0; i < c->verb_word_count; i++) free((char *)(uintptr_t)c->verb_words[i]);
     free(c->verb_words);
     free(c->format_options);
+    free(c->repeated);
     free(c->words);
 }

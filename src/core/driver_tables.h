@@ -44,6 +44,7 @@ static const struct layout_part layout[] = {
     {.name = NULL}};
 
 extern const struct debug_info TABLE_NAME(FORMAT, debug); /* defined in vm/debug.c */
+extern const struct driver_edit TABLE_NAME(FORMAT, edit); /* defined in format/edit.c */
 
 #define DRIVER_ROW(own, own_number, own_title, own_suffix, own_comment)                            \
     .name = #own, .number = own_number, .title = own_title, .suffix = own_suffix,                  \
@@ -52,4 +53,4 @@ extern const struct debug_info TABLE_NAME(FORMAT, debug); /* defined in vm/debug
     .verify = own##_verify, .describe = own##_describe, .info = own##_info,                        \
     .encode = own##_encode, .print = own##_print, .print_at = own##_print_at,                      \
     .parts = own##_parts, .pc_of = own##_pc_of, .offset_of = own##_offset_of,                      \
-    .close = own##_close, .host = &own##_host, .debug = &own##_debug
+    .close = own##_close, .host = &own##_host, .debug = &own##_debug, .edit = &own##_edit

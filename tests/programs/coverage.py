@@ -15,7 +15,7 @@ from support import case_runner, dump_cases, expect, penta, summary
 # limits, options), tests/units/units.c (memory, machine states, snapshots, JSON), or would be bugs.
 ELSEWHERE = {"PENTA0001", "PENTA0002", "PENTA0003", "PENTA0004", "PENTA0005", "PENTA0006",
              "PENTA0007", "PENTA0008", "PENTA0009", "PENTA0010", "PENTA0011", "PENTA0017",
-             "PENTA0018", "PENTA0019", "PENTA0020", "PENTA0021", "PENTA0022", "PENTA0023", "PENTA0024",
+             "PENTA0018", "PENTA0019", "PENTA0020", "PENTA0021", "PENTA0022", "PENTA0023", "PENTA0024", "PENTA0025", "PENTA0026",
              # of commands other than asm and validate: tests/programs/cvbc.py, tests/programs/coil.py
              "CVBC0023", "CVBC0024", "CVBC0028", "CVBC0049", "CVBC0050", "CVBC0108", "CVBC0109", "CVBC0110", "CVBC0111",
              # of the linker: tests/programs/pvm/pvm_link.py

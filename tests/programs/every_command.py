@@ -108,6 +108,7 @@ def invocations():
     yield ["compile", "p.ino"], None
     yield ["sign", "p.cvbc", "--sign-key", key, "-o", "out.cvbc"], None
     yield ["verify", "signed.cvbc", "--trusted-key", f"{KEYS}/signer.pub"], None
+    yield ["edit", "p.cvbc", "--set", "/header/build_number=1", "--dry-run"], None
     yield ["extract", "p.cvbc", "--part", "metadata"], None
     yield ["board", "list"], None
     yield ["board", "check", "p.cvbc", "--board", "stm32g431"], None

@@ -315,7 +315,7 @@ def test_every_verb_obeys_a_required_signature():
                 "inspect": [], "hex": [], "dis": [], "roundtrip": [], "size": [], "graph": ["--calls"], "report": [],
                 "explore": ["--no-open", "-o", "page"], "seal": ["--key-file", "symmetric.hex"], "open": [],
                 "sign": ["--sign-key", "p256.pem", "-o", "t1"], "extract": ["-o", "t2"], "validate": [], "verify": [],
-                "board": None, "diff": None}
+                "edit": ["--set", "/header/build_number=1", "-o", "t6"], "board": None, "diff": None}
     taking = [command for command in re.findall(r"^  ([a-z]+) ", good("help").stdout.decode(), re.M)
               if "--require-signature" in good(command, "--help").stdout.decode()]
     check(set(taking) == set(commands), set(taking) ^ set(commands))

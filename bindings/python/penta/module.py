@@ -83,6 +83,18 @@ class Module:
         """The bytes of these parts as they are stored, one after the other."""
         return filled(lib.penta_select_bytes, self._handle, text(selector))
 
+    def edit(self, changes: Dict[str, object], repair: bool = True) -> Tuple[bytes, List[Finding]]:
+        """The file with other values: {"/header/version": 2, "/code/insn[*]/flags": "0x1"}. What no longer fits is repaired;
+        the findings say what was dropped, such as a signature."""
+        given = (types.penta_option * max(len(changes), 1))()
+        for i, (path, value) in enumerate(changes.items()):
+            given[i].key, given[i].value = text(path), text(str(value))
+        found = Findings()
+        out = Filled()
+        checked(lib.penta_edit, self._handle, given, len(changes), *options({"no-repair": not repair}), out.ref,
+                found.report, None)
+        return out.take(), found.found
+
     def inspect(self, select: Optional[str] = None, depth: Optional[int] = None) -> List[Document]:
         """The field tree: dicts with name, offset, size and children, or kind and value. select: what is at a path."""
         out: List[Document] = document(lib.penta_tree, self._handle,

@@ -10,7 +10,10 @@ void layout_leaves(const penta_visitor *visitor, const struct layout_field *fiel
             .name = fields->name, .offset = offset, .size = fields->size, .kind = fields->kind};
         if (fields->kind == PENTA_RAW) {
             leaf.as.bytes = (penta_bytes){bytes, fields->size};
+            leaf.encoding = PENTA_ARRAY;
         } else {
+            leaf.encoding = big_endian ? PENTA_BIG : PENTA_LITTLE;
+            leaf.meaning = note;
             leaf.as.u = bytes_uint(bytes, fields->size, big_endian);
             if (note) leaf.note = note(fields->name, leaf.as.u);
         }

@@ -127,6 +127,8 @@ assert module.data.readonly and bytes(module.data) == data
 assert "magic" in module.tree(select="/header") and "insn" not in module.tree(depth=1)
 assert module.inspect(select="/header")[0]["name"] == "header" and "b1 05" in module.hex()
 assert [p["value"] for p in module.select("/code/insn[0..1]/opcode")] and module.extract("/header/magic") == b"\x05\xb1\x05\xb1"
+edited, dropped = module.edit({"/header/version": 7})
+assert bytes(edited)[4] == 7 and not dropped and len(edited) == len(data)
 other = penta.assemble("HALT\n", "kblob")
 assert module.diff(module) == [] and module.diff(other)[0]["path"] == "/header/instCount"
 assert module.diff(other, select="/header/version") == []

@@ -167,6 +167,12 @@ static void describe_strings(const struct coil_module *m, const penta_visitor *v
     describe_leave(v, node);
 }
 
+static const char *opcode_meaning(const char *field, uint64_t value)
+{
+    (void)field;
+    return value < 256 ? coil_ops[value].name : NULL;
+}
+
 static void describe_insn(const struct coil_module *m, const penta_visitor *v,
                           const struct coil_insn *insn, uint64_t origin, struct writer *text)
 {
@@ -183,7 +189,8 @@ static void describe_insn(const struct coil_module *m, const penta_visitor *v,
                                     .size = 1,
                                     .kind = PENTA_WORD,
                                     .as.u = insn->opcode,
-                                    .note = (const char *)text->out.data});
+                                    .note = (const char *)text->out.data,
+                                    .meaning = opcode_meaning});
     if (head == 3)
         describe_field(v, (penta_field){.name = "extended",
                                         .offset = origin + at + 1,

@@ -7,10 +7,12 @@ bool pvm_walk_varint(struct pvm_walk *w, const char *name, uint32_t *value)
     penta_bytes left = bytes_slice(w->file, w->pos, w->end - w->pos);
     unsigned size = w->leb ? varint_leb_read(left, value) : varint_prefix_read(left, value);
     if (!size) return false;
-    describe_field(
-        w->v,
-        (penta_field){
-            .name = name, .offset = w->pos, .size = size, .kind = PENTA_UINT, .as.u = *value});
+    describe_field(w->v, (penta_field){.name = name,
+                                       .offset = w->pos,
+                                       .size = size,
+                                       .kind = PENTA_UINT,
+                                       .as.u = *value,
+                                       .encoding = w->leb ? PENTA_LEB128 : PENTA_PREFIX});
     w->pos += size;
     return true;
 }
@@ -107,12 +109,47 @@ static void walk_operands(struct pvm_walk *w, const struct pvm_insn *in, size_t 
     if (pvm_has_target(in->op)) describe_uint(w->v, "target", in->target);
 }
 
+static const char *opcode_name(enum pvm_isa isa, uint64_t value)
+{
+    unsigned op = value < 256 ? pvm_isas[isa].op[value] : PVM_OP_invalid;
+    return op == PVM_OP_invalid ? NULL : pvm_ops[op].name;
+}
+
+/* The names of opcodes, a function for each ISA, since a field has no place for more than the function. */
+#define OPCODE_MEANING(isa)                                                                        \
+    static const char *opcode_of_##isa(const char *field, uint64_t value)                          \
+    {                                                                                              \
+        (void)field;                                                                               \
+        return opcode_name(PVM_##isa, value);                                                      \
+    }
+OPCODE_MEANING(REVIVE_V1)
+OPCODE_MEANING(LATEST32)
+OPCODE_MEANING(LATEST64)
+OPCODE_MEANING(JAM_V1)
+
+static void walk_opcode(struct pvm_walk *w, const struct pvm_insn *in)
+{
+    static const char *(*const meanings[PVM_ISAS])(const char *, uint64_t) = {
+        [PVM_REVIVE_V1] = opcode_of_REVIVE_V1,
+        [PVM_LATEST32] = opcode_of_LATEST32,
+        [PVM_LATEST64] = opcode_of_LATEST64,
+        [PVM_JAM_V1] = opcode_of_JAM_V1};
+    describe_field(w->v, (penta_field){.name = "opcode",
+                                       .offset = w->pos,
+                                       .size = 1,
+                                       .kind = PENTA_WORD,
+                                       .as.u = w->file.data[w->pos],
+                                       .note = pvm_ops[in->op].name,
+                                       .meaning = meanings[w->m->program.code.isa]});
+    w->pos++;
+}
+
 static void walk_insn(struct pvm_walk *w, const struct pvm_insn *in)
 {
     size_t end = w->pos + in->length;
     penta_node node = {.name = "insn", .offset = w->pos, .size = in->length};
     if (describe_enter(w->v, node)) {
-        pvm_walk_uint(w, "opcode", 1, PENTA_WORD, pvm_ops[in->op].name);
+        walk_opcode(w, in);
         if (in->op != PVM_OP_invalid) walk_operands(w, in, end, w->m->program.code.doc);
         if (w->pos < end) pvm_walk_raw(w, "unused", end - w->pos, NULL);
         describe_leave(w->v, node);
@@ -222,7 +259,8 @@ static void walk_lines(struct pvm_walk *w)
                                            .offset = w->pos,
                                            .size = size,
                                            .kind = PENTA_UINT,
-                                           .as.u = operand});
+                                           .as.u = operand,
+                                           .encoding = PENTA_PACKED});
         w->pos += size;
     }
     pvm_walk_rest(w, "damaged", "not an operation of line programs");

@@ -24,6 +24,20 @@ static const char *extension_note(const char *field, uint64_t value)
     return e ? e->name : NULL;
 }
 
+static const char *type_note(const char *field, uint64_t value)
+{
+    (void)field;
+    const struct tvmr_type *type = tvmr_type_find((uint16_t)value);
+    return type ? type->name : NULL;
+}
+
+static const char *core_op_note(const char *field, uint64_t value)
+{
+    (void)field;
+    const struct tvmr_op *op = tvmr_op_find(0, (uint16_t)value);
+    return op ? op->name : NULL;
+}
+
 static void describe_byte(const penta_visitor *v, const char *name, uint64_t at, uint8_t value,
                           penta_kind kind, const char *note)
 {
@@ -47,7 +61,8 @@ static void describe_regdef(const struct tvmr_regdef *r, const penta_visitor *v)
                                     .size = 2,
                                     .kind = PENTA_WORD,
                                     .as.u = r->type,
-                                    .note = type ? type->name : NULL});
+                                    .note = type ? type->name : NULL,
+                                    .meaning = type_note});
     describe_byte(v, "flags", at + 3, r->flags, PENTA_WORD, flags[r->flags & 3]);
     describe_byte(v, "ndims", at + 4, r->ndims, PENTA_UINT, NULL);
     penta_node dims = {
@@ -86,13 +101,17 @@ static void describe_insn(const struct tvmr_module *m, size_t i, const penta_vis
                                     .size = 2,
                                     .kind = PENTA_WORD,
                                     .as.u = w.ext,
-                                    .note = e ? e->name : NULL});
+                                    .note = e ? e->name : NULL,
+                                    .encoding = PENTA_BIG,
+                                    .meaning = extension_note});
     describe_field(v, (penta_field){.name = "opcode",
                                     .offset = at + 2,
                                     .size = 2,
                                     .kind = PENTA_WORD,
                                     .as.u = w.opcode,
-                                    .note = op ? op->name : NULL});
+                                    .note = op ? op->name : NULL,
+                                    .encoding = PENTA_BIG,
+                                    .meaning = w.ext ? NULL : core_op_note});
     static const char *const names[] = {"a", "b", "c", "d"};
     for (unsigned k = 0; k < 4; k++) {
         char text[8];
