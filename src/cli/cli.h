@@ -220,7 +220,7 @@ struct finding {                /* An error and what it is about. */
     const char *file;           /* NULL when it is about the command itself */
     const penta_module *module; /* the module in which `where` is a place; else NULL */
     const penta_place *where;
-    const char *path;          /* the path of that place */
+    const char *path;          /* the path of the place `where` */
     const penta_bytes *source; /* the text to which the error's offset belongs; else NULL */
     const penta_error *error;
 };

@@ -17,7 +17,7 @@ struct rows {
     const penta_option *options;
     size_t count;
     struct writer text; /* of one instruction */
-    size_t rows;        /* instructions so far */
+    size_t rows;        /* number of instructions so far */
     size_t names;       /* the first name that is not before the current pc */
 };
 

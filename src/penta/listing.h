@@ -5,7 +5,7 @@
 
 struct arrow_text;
 struct listing_parts {
-    penta_part *items; /* in the order of pcs */
+    penta_part *items; /* the parts, in the order of their pcs */
     size_t count, capacity;
 };
 

@@ -10,7 +10,6 @@ void graph_blocks(struct writer *w, const penta_module *module, const penta_stru
                   size_t function);
 bool graph_calls(struct writer *w, const char *name, const penta_structure *s);
 
-/* ---- graph_json.c: members of the open object ---- */
 void graph_blocks_json(struct json *j, const penta_module *module, const penta_structure *s,
                        size_t function);
 void graph_calls_json(struct json *j, const penta_structure *s);

@@ -83,8 +83,6 @@ static void markdown_records(struct spec *s)
     }
 }
 
-/* ---- instructions: one column for each name of a field ---- */
-
 struct markdown_isa {
     struct writer *out;
     const char *names[16];
@@ -152,8 +150,6 @@ static void markdown_instructions(struct spec *s)
         &(penta_visitor){.user = &t, .field = markdown_isa_field, .leave = markdown_isa_leave});
     for (size_t i = 0; i < t.count; i++) writer_free(&t.cells[i]);
 }
-
-/* ---- traps, rules, options ---- */
 
 static void markdown_traps(struct spec *s)
 {

@@ -5,8 +5,6 @@
 #include <string.h>
 #include "penta/registry.h"
 
-/* ---- tables ---- */
-
 const char *spec_type_name(const struct layout_part *part, bool *big_endian)
 {
     bool big = !strncmp(part->type, "be ", 3);
@@ -87,8 +85,6 @@ uint64_t spec_record_size(const struct layout_record *record)
     for (const struct layout_field *f = record->fields; f->name; f++) size += f->size;
     return size;
 }
-
-/* ---- expressions ---- */
 
 void spec_snake(struct writer *out, const char *name)
 {
@@ -193,8 +189,6 @@ void spec_expression(struct spec *s, const char *owner, const char *text,
         }
     }
 }
-
-/* ---- the call ---- */
 
 static const struct {
     const char *name;

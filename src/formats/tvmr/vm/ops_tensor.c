@@ -65,7 +65,7 @@ HANDLER(attention)
             size_t n = min_size(width, row_data(&k, j, &row));
             score[j] = score_of(vm, query, row, n);
         }
-        if (vm->paused) break; /* Some scores are missing. */
+        if (vm->paused) break; /* The interrupt left some scores missing. */
         ops_tensor_shares(vm, score, k.rows);
         work_fill(vm, sum, 0, v.cols * sizeof *sum);
         for (size_t j = 0; MORE(j, k.rows); j++) {
