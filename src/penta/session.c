@@ -118,6 +118,7 @@ void penta_session_settle(penta_session *s, uint64_t gas, penta_call_end end)
 static bool session_give(struct penta_session *s, penta_error *err)
 {
     if (s->recorder) recorder_answers(s);
+    /* The effects of the answer stay, but some text of it is lost. */
     if (s->answer.applied)
         answer_whole(&s->answer, &s->failure);
     else if (!answer_whole(&s->answer, err) || !answer_apply(&s->answer, s->vm, err))
