@@ -602,6 +602,19 @@ def test_conditions():
         expect(done.returncode == 1 and "#if takes" in done.stderr, f"#if {text}: {done.stderr}")
 
 
+def test_debugging_with_inputs():
+    """The debugger takes a script of inputs, and goes back before an edge and over it again."""
+    script = f"{FEATURES}/interrupts.script"
+    expect(penta_text("compile", f"{FEATURES}/interrupts.ino", "-o", "edges.cvbc").returncode == 0, "compile")
+    write("commands", b"break onPress\ncontinue\nprint count\ncontinue\nprint count\nback 200\nprint count\ncontinue\nprint count\n")
+    done = penta_text("debug", "edges.cvbc", "--inputs", script, "-x", "commands")
+    values = [line for line in done.stdout.splitlines() if line in ("0", "1", "2")]
+    expect(done.returncode == 0 and values[0] == "0" and values[1] == "1" and values[2] == "0" and len(values) == 4, done.stdout + done.stderr)
+    done = penta_text("run", "edges.cvbc", "--inputs", script, "--script", script)
+    expect(done.returncode == 2 and "either option '--script' or option '--inputs'" in done.stderr, done.stderr)
+    expect(penta_text("run", "-q", "edges.cvbc", "--inputs", script, "--fuel", "2000000").stdout == penta_text("run", "-q", "edges.cvbc", "--script", script, "--fuel", "2000000").stdout, "run")
+
+
 def test_compiler_refuses():
     """What the language lacks, and mistakes that are known when compiling: a message each, all in one run."""
     write("many.ino", b"""#include <Wire.h>

@@ -152,6 +152,19 @@ def test_arrays_output_and_log_points():
     a.close()
 
 
+def test_inputs_of_the_simulated_board():
+    sketch = b"int level;\nvoid setup() {\n  pinMode(2, INPUT);\n  while (!digitalRead(2)) ;\n  level = millis();\n}\nvoid loop() { level++; }\n"
+    with open("inputs", "w") as file:
+        file.write("40 digital 2 1\n")
+    for option in ("script", "inputs"):
+        a = start(assembled("inputs.ino", sketch.decode(), command="compile"), lambda a: a.ask(
+            "setBreakpoints", source={"path": os.path.abspath("inputs.ino")}, breakpoints=[{"line": 7}]), options={option: "inputs"})
+        while a.receive().get("event") != "stopped":
+            pass
+        check(a.ask("evaluate", expression="level")["result"] == "40", option)
+        a.close()
+
+
 def test_machine_tree_and_disassembly():
     a = start(assembled("sum.casm", SUM, "-g"), stopOnEntry=True)
     a.event("stopped")

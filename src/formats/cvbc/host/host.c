@@ -405,9 +405,13 @@ static bool host_open(penta_vm *vm, const penta_option *options, size_t count,
                       struct opened_host *out, penta_error *err)
 {
     const char *name = option_text(options, count, "board"),
-               *script = option_text(options, count, "script");
+               *script = option_text(options, count, "script"),
+               *inputs = option_text(options, count, "inputs");
     bool trace = name && !strcmp(name, "trace");
     if (name && !trace && !host_fits(vm->module, name, err)) return false;
+    if (script && inputs)
+        return error_at(err, BASE_OPTION_VALUE, 0, "either option 'script' or option 'inputs'");
+    if (inputs) script = inputs;
     uint64_t hz = trace ? 0 : CVBC_CLOCK_HZ;
     if (!option_uint(options, count, "clock-hz", &hz, err)) return false;
     if (hz > CVBC_CLOCK_HZ_MAX)
