@@ -10,7 +10,7 @@ import re
 import shutil
 import sys
 
-from support import PENTA, ROOT, Terminal, call, check, document, main, write
+from support import PENTA, ROOT, Terminal, call, check, document, main, schemas, write
 
 
 KEYS = os.path.join(ROOT, "tests", "keys")
@@ -130,7 +130,27 @@ def test_documents_have_no_member_twice():
         except (ValueError, AssertionError) as error:
             raise AssertionError(f"penta {' '.join(args)} --json: {error}\n{done.stdout[:300]}\n{done.stderr[:300]}")
         check(found["exit"] == done.returncode, (args, found["exit"], done.returncode))
+        path = schemas.schema_path(found["schema"])
+        check(os.path.exists(path), f"no schema describes {found['schema']}")
     check(seen == set(commands()), f"not tried: {set(commands()) - seen}")
+
+
+def test_schemas_are_schemas():
+    """Each is read, describes one document, and refuses a member that it does not know."""
+    names = sorted(os.listdir(schemas.FOLDER))
+    check({f"{command}-1.json" for command in commands()} <= set(names), names)
+    for name in names:
+        path = os.path.join(schemas.FOLDER, name)
+        schema = schemas.load(path)
+        check(schema["$schema"].endswith("/2020-12/schema") and schema["title"], name)
+        if name == "common.json":
+            continue
+        check(schemas.schema_path(schema["properties"]["schema"]["const"]) == path, name)
+        if schemas.jsonschema:
+            good = {"schema": schema["properties"]["schema"]["const"], "diagnostics": [], "ok": False, "exit": 2}
+            check(not schemas.fault(path, "Draft202012Validator", good), name)
+            for bad in ({**good, "forgotten": 1}, {**good, "exit": "2"}, {"ok": False, "exit": 2}, {**good, "diagnostics": [{}]}):
+                check(schemas.fault(path, "Draft202012Validator", bad), (name, bad))
 
 
 def harmless(args, text, where):

@@ -5,11 +5,11 @@
 """
 import json
 import os
+import shutil
 import sys
 import xml.etree.ElementTree as tree
 
-import schemas
-from support import ROOT, call, check, main, read, read_text, write
+from support import PENTA, ROOT, call, check, main, read, run_program, schemas, write
 
 KEYS = os.path.join(ROOT, "tests", "keys")
 BROKEN = bytes.fromhex("05b105b1010000001000000001000000ff") + bytes(15)
@@ -47,6 +47,13 @@ def place(result):
 
 def notes(run):
     return run["invocations"][0].get("toolExecutionNotifications", [])
+
+
+def junit_any(*args):
+    """Of a command that may fail in any way."""
+    done = call(*args, "--junit", "cases.xml")
+    check(done.returncode != 0, done)
+    return junit_of(read("cases.xml"))
 
 
 def junit_of(data):
@@ -155,12 +162,6 @@ def test_conform():
     check(kinds.count("failure") == 1 and "error" in kinds, cases_of(root))
 
 
-def junit_any(*args):
-    done = call(*args, "--junit", "cases.xml")
-    check(done.returncode != 0, done)
-    return junit_of(read("cases.xml"))
-
-
 def test_device():
     check(cases_of(junit(0, "device", "run", RACE)) == [(RACE, "run", "passed")], "run")
     write("wrong.gpu", "$a = alloc 16\nsize $a == 17\n")
@@ -252,6 +253,38 @@ def test_files_that_cannot_be_written():
             check(done.returncode == 4 and b"PENTA0004" in done.stderr, (args, done))
             document = json.loads(call(*args, target, "--json").stdout)
             check(document["exit"] == 4 and document["diagnostics"][0]["code"] == "PENTA0004", document)
+
+
+# ---- the samples of examples/ci ----
+
+def test_samples_for_ci():
+    env = {**os.environ, "PENTA": PENTA, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b",
+           "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b"}
+    ci = os.path.join(ROOT, "examples", "ci")
+    os.makedirs("job/programs/empty")
+    write("job/programs/good.kblob", GOOD)
+    write("job/programs/text.txt", "no program\n")
+    work = {"cwd": "job", "env": env}
+    check(run_program("sh", f"{ci}/check.sh", "programs", **work).returncode == 0, "good programs")
+    check(cases_of(junit_of(read("job/penta.xml"))) == [("validate", "programs/good.kblob", "passed")], "the text is no case")
+    write("job/programs/broken.kblob", BROKEN)
+    check(run_program("sh", f"{ci}/check.sh", "programs", **work).returncode == 1, "a broken program")
+    check(len(sarif_of(read("job/penta.sarif"))["results"]) == 1, "a finding")
+    check(run_program("sh", f"{ci}/check.sh", "programs/empty", **work).returncode == 0, "no programs")
+    git = lambda *words: run_program("git", *words, **work)
+    if git("init", "-q").returncode:
+        return
+    shutil.copy(f"{ci}/pre-commit", "job/.git/hooks/pre-commit")
+    git("add", "programs/good.kblob", "programs/text.txt")
+    check(git("commit", "-qm", "good").returncode == 0, "a good commit")
+    git("add", "programs/broken.kblob")
+    done = git("commit", "-qm", "bad")
+    check(done.returncode == 1 and b"KBLOB0009" in done.stderr, done)
+    write("job/programs/broken.kblob", GOOD)  # what counts is what is staged
+    check(git("commit", "-qm", "bad").returncode == 1, "the file in the folder is good, the staged one is not")
+    write("job/programs/a.kasm", "WRIT\n")
+    git("add", "programs/broken.kblob", "programs/a.kasm")
+    check(git("commit", "-qm", "text").returncode == 1, "a text that does not assemble")
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 ENGINES = ("interp", "jit", "both")
 sys.path.insert(0, os.path.join(ROOT, "tests", "tools"))
 sys.dont_write_bytecode = True
+import schemas
 from commands import Commands
 
 SANITIZED = EDITS_LINES = False
@@ -54,6 +55,8 @@ def run_program(*words, data=None, seconds=None, needed=False, **more):
     if seconds:
         more["preexec_fn"] = lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
     done = subprocess.run(words, timeout=300, **more)
+    if words[0] == PENTA:
+        schemas.answer_check(words, done.stdout.encode() if isinstance(done.stdout, str) else done.stdout)
     check(not needed or done.returncode == 0, f"{words}: exit {done.returncode}\n{done.stdout}\n{done.stderr}")
     return done
 

@@ -6,6 +6,8 @@ import signal
 import subprocess
 import tempfile
 
+import schemas
+
 
 def preload_variable(path):
     """The variable that names a library to load into the program: a script that starts the tool under an emulator has one
@@ -85,6 +87,7 @@ class Commands:
     def completed(args, code, out, err, text):
         assert b"Sanitizer" not in err and b"runtime error: " not in err, \
             f"penta {' '.join(args)}: {err.decode(errors='replace')}"
+        schemas.answer_check(args, out)
         if text:
             out, err = out.decode(), err.decode()
         return subprocess.CompletedProcess(args, code, out, err)
