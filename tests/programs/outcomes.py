@@ -189,6 +189,8 @@ def test_seeds():
     check(len(cases_of(junit(1, "device", "run", "wrong.gpu", "--seeds", "1..3"))) == 3, "each schedule is a failed case")
     write("syntax.gpu", "alloc\n")
     check(len(cases_of(junit(1, "device", "run", "syntax.gpu", "--seeds", "1..3"))) == 1, "one schedule shows it")
+    document = json.loads(call("device", "run", "syntax.gpu", "--seeds", "1..3", "--json").stdout)
+    check(document["diagnostics"][0]["line"] == 1 and document["tried"] == 0, document)
     last = str(2**64 - 1)
     check(call("device", "run", "ordered.gpu", "--seeds", f"{last}..{last}").returncode == 0, "the last seed")
 

@@ -111,6 +111,7 @@ struct schedules {
     uint64_t tried, racing, failed, first; /* `first` is the seed of the first schedule that was
                                             * not good. */
     bool has_first;
+    penta_error wrong; /* what is wrong with the script itself, or code 0 */
 };
 
 /* Prints one schedule that is not good, in a line or an object. */
@@ -148,7 +149,7 @@ static bool device_try_seed(struct cli *c, const char *name, penta_bytes text,
     bool ok = penta_device_check(text, options, seed, false, &out, &races, &err);
     penta_buffer_free(&out);
     if (!ok && err.code != BASE_HOST) {
-        device_complain(c, name, text, &err);
+        all->wrong = err;
         device_seed_case(c, name, seed, err.message);
         return false;
     }
@@ -193,14 +194,16 @@ static void device_run_seeds(struct cli *c, const char *name, penta_bytes text,
     for (uint64_t seed = first; device_try_seed(c, name, text, options, seed, &all); seed++)
         if (seed == last) break;
     progress_end(c);
+    if (c->value[OPT_JSON]) json_end(&c->json);
+    if (all.wrong.code) device_complain(c, name, text, &all.wrong);
     if (c->value[OPT_JSON]) {
-        json_end(&c->json);
         json_uint(&c->json, "tried", all.tried);
         json_uint(&c->json, "with_races", all.racing);
         json_uint(&c->json, "failed", all.failed);
         if (all.has_first) json_uint(&c->json, "first", all.first);
         return;
     }
+    if (all.wrong.code) return;
     cli_unbound(c);
     writer_print(&c->out, "%" PRIu64 " schedules, %" PRIu64 " with races, %" PRIu64 " failed",
                  all.tried, all.racing, all.failed);
