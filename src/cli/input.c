@@ -41,12 +41,32 @@ penta_option *options_for(const struct cli *c, const char *format, unsigned use,
     return found;
 }
 
+/* Says that files of this format do not have an option, and which files have it. */
+static void option_refused(struct cli *c, const char *format, const penta_option *option)
+{
+    char note[100] = "files that have it:";
+    const char *other;
+    if (!strcmp(option->key, "argv")) {
+        cli_usage(c, "words after FILE are arguments of the program: pvm has them",
+                  "%s programs take no arguments: '%.40s'", format, option->value);
+        return;
+    }
+    for (size_t i = 0; (other = penta_format_name(i)); i++) {
+        if (!command_takes(c->command, other) || strlen(note) + strlen(other) + 2 > sizeof note ||
+            !penta_option_find(other, option->key, commands[c->command].uses))
+            continue;
+        strcat(note, " ");
+        strcat(note, other);
+    }
+    cli_usage(c, note, "%s files have no option '--%s'", format, option->key);
+}
+
 bool options_known(struct cli *c, const char *format)
 {
     for (size_t i = 0; i < c->format_option_count; i++) {
         const char *key = c->format_options[i].key;
         if (penta_option_find(format, key, commands[c->command].uses)) continue;
-        cli_usage(c, NULL, "%s files have no option '--%s'", format, key);
+        option_refused(c, format, &c->format_options[i]);
         return false;
     }
     return true;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "base/bytes.h"
 #include "base/options.h"
 #include "cli/help/option_list.h"
@@ -60,14 +61,18 @@ static int tool_option_find(enum command command, const char *name, char letter)
     return -1;
 }
 
-static bool unknown_option(struct cli *c, const char *word, size_t size)
+static bool unknown_option(struct cli *c, const char *dashes, const char *word, size_t size)
 {
     char note[SUGGESTION_SIZE] = "";
+    const char *name = commands[c->command].name;
+    int shown = (int)(size > 40 ? 40 : size);
     suggest_option(c, (penta_bytes){(const uint8_t *)word, size}, note);
-    if (!*note)
-        snprintf(note, sizeof note, "penta help %s lists its options", commands[c->command].name);
-    cli_usage(c, note, "unknown option '--%.*s' for penta %s", (int)(size > 40 ? 40 : size), word,
-              commands[c->command].name);
+    if (!*note && c->named) snprintf(note, sizeof note, "penta help %s lists its options", name);
+    if (!*note) snprintf(note, sizeof note, "a command comes first: penta help lists them");
+    if (c->named)
+        cli_usage(c, note, "unknown option '%s%.*s' for penta %s", dashes, shown, word, name);
+    else
+        cli_usage(c, note, "unknown option '%s%.*s'", dashes, shown, word);
     return false;
 }
 
@@ -196,7 +201,7 @@ static bool long_option(struct cli *c, const char *word, const char *next, int *
         found = tool_option_find(c->verb, key, 0);
         row = found < 0 ? command_option(c->verb, key) : NULL;
     }
-    if (found < 0 && !row) return unknown_option(c, word, size);
+    if (found < 0 && !row) return unknown_option(c, "--", word, size);
     bool wants = found >= 0 ? tool_options[found].row.argument != NULL : row->argument != NULL;
     const char *value = equals ? equals + 1 : NULL;
     if (!wants && value) {
@@ -224,11 +229,7 @@ static bool short_options(struct cli *c, const char *word, const char *next, int
         int found = tool_option_find(c->command, NULL, *word);
         bool of_verb = found < 0 && c->verb < COMMANDS;
         if (of_verb) found = tool_option_find(c->verb, NULL, *word);
-        if (found < 0) {
-            cli_usage(c, NULL, "unknown option '-%c' for penta %s", *word,
-                      commands[c->command].name);
-            return false;
-        }
+        if (found < 0) return unknown_option(c, "-", word, 1);
         if (of_verb && !tool_options[found].row.argument) {
             if (!add_verb_option(c, tool_options[found].row.key, NULL)) return false;
             continue;
@@ -257,7 +258,11 @@ static bool find_command(struct cli *c, const char *word)
             return true;
         }
     char note[SUGGESTION_SIZE] = "penta help lists the commands";
-    suggest_command(word, note);
+    struct stat file;
+    if (!stat(word, &file) && S_ISREG(file.st_mode))
+        snprintf(note, sizeof note, "it is a file: penta info %.40s, penta run %.40s", word, word);
+    else
+        suggest_command(word, note);
     cli_usage(c, note, "unknown command '%.60s'", word);
     return false;
 }
@@ -323,6 +328,7 @@ bool cli_parse(struct cli *c, int argc, char **argv)
             i++;
         }
     }
+    c->named = has_command;
     if (c->command == COMMAND_BATCH) find_verb(c, argc, argv);
     bool past_command = !has_command;
     for (int i = 1; i < argc; i++) {
@@ -344,7 +350,6 @@ bool cli_parse(struct cli *c, int argc, char **argv)
         }
         i += used;
     }
-    c->named = has_command;
     if (!has_command && c->value[OPT_VERSION]) c->command = COMMAND_VERSION;
     return program_arguments(c) && check_words(c) && check_format_options(c);
 }

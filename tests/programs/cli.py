@@ -52,7 +52,7 @@ def test_bad_files():
     for switch in ("--folded", "--host-log", "--raw-output"):
         done = exits(2, "profile" if switch == "--folded" else "run", "good.kblob", switch, "out")
         check(f"{switch} takes no file 'out'".encode() in done.stderr, done.stderr)
-    check(b"have no option" in exits(2, "run", "good.kblob", "--host-log", "--", "out").stderr, "after -- it is the program's")
+    check(b"take no arguments: 'out'" in exits(2, "run", "good.kblob", "--host-log", "--", "out").stderr, "after -- it is the program's")
     exits(1, "validate", "--format", "kblob", "noise")
     exits(5, "dis", "--format", "kblob", "noise")
     exits(2, "validate", "--format", "nonsense", "good.kblob")

@@ -143,6 +143,28 @@ def test_synonyms_are_suggested():
     check("did you mean 'penta dis'?" in exits(2, "dissasemble").stderr.decode(), "a misspelt synonym")
     check("did you mean" not in exits(2, "qqqq").stderr.decode(), "a word like no other")
     check("did you mean 'kblob'?" in exits(2, "formats", "kblb").stderr.decode(), "a format")
+    for word, name in re.findall(r'^FORMAT_SYNONYM\("(\w+)", "(\w+)"\)', table, re.M):
+        check(f"did you mean '{name}'?" in exits(2, "formats", word).stderr.decode(), word)
+
+
+def test_unknown_words_are_told_what_comes_next():
+    """What a person types first and finds not: a file without a command, a letter, a verb that is missing."""
+    write("k.kasm", "halt\n")
+    exits(0, "asm", "k.kasm", "-o", "k.kblob")
+    for line, said in ((["k.kblob"], "it is a file: penta info k.kblob, penta run k.kblob"), (["-v"], "did you mean '--version'?"),
+                       (["--nonsense"], "unknown option '--nonsense'\n   = note: a command comes first: penta help lists them"),
+                       (["run", "k.kblob", "-y"], "unknown option '-y' for penta run\n   = note: penta help run lists its options"),
+                       (["completion"], "penta completion needs a shell\n"), (["completion", "ksh"], "no completion for 'ksh'"),
+                       (["batch"], "penta batch needs a verb\n"), (["batch", "link", "x", "-o", "y"], "penta batch does not run 'link'"),
+                       (["board"], "penta board needs a verb\n"), (["board", "check"], "penta board check needs FILE..."),
+                       (["board", "draw", "x"], "penta board has no verb 'draw'"),
+                       (["run", "k.kblob", "word"], "kblob programs take no arguments: 'word'"),
+                       (["run", "k.kblob", "--board", "rp2040"], "kblob files have no option '--board'\n   = note: files that have it: cvbc")):
+        text = exits(2, *line).stderr.decode()
+        check(said in text, (line, text))
+    check(exits(0, "explain", "kblob9").stdout == exits(0, "explain", "KBLOB0009").stdout != b"", "a code without zeros")
+    exits(2, "explain", "kblob")
+    exits(2, "explain", "9")
 
 
 def help_of_all():

@@ -55,11 +55,9 @@ bool batch_verb_checked(struct cli *c)
     struct cli parsed;
     char **argv = NULL;
     if (c->verb == COMMANDS || !batch_verb_find(c->verb)) {
-        cli_usage(c,
-                  "detect, info, inspect, validate, verify, dis, roundtrip, size, run, profile, "
-                  "cover, conform, convert, "
-                  "report, block, train",
-                  "penta batch does not run '%.40s'", c->word_count ? c->words[0] : "");
+        const char *verb = c->word_count ? c->words[0] : "";
+        cli_usage(c, "penta help batch lists the verbs: detect, info, validate, dis, run ...",
+                  *verb ? "penta batch does not run '%.40s'" : "penta batch needs a verb%s", verb);
         return false;
     }
     bool ok = batch_verb_parse(&parsed, commands[c->verb].name, c->verb_words, c->verb_word_count,

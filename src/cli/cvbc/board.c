@@ -160,8 +160,12 @@ void command_BOARD(struct cli *c)
     } else if (!strcmp(verb, "generate") && files) {
         board_generate(c);
     } else {
-        cli_usage(c, "usage: penta board check|generate|list|show [FILE...]",
-                  *verb && files ? "penta board cannot '%.40s'" : "penta board %s needs FILE...",
-                  verb);
+        static const char usage[] = "usage: penta board check|generate|list|show [FILE...]";
+        if (!*verb)
+            cli_usage(c, usage, "penta board needs a verb");
+        else if (files)
+            cli_usage(c, usage, "penta board has no verb '%.40s'", verb);
+        else
+            cli_usage(c, usage, "penta board %.40s needs FILE...", verb);
     }
 }

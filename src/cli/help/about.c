@@ -93,13 +93,25 @@ static bool equal_letters(const char *a, const char *b)
     return !*a && !*b;
 }
 
+/* Tells whether a word is this code: "KBLOB0009", also as "kblob9". */
+static bool is_code(const char *code, const char *word)
+{
+    size_t letters = strcspn(code, "0123456789");
+    if (strlen(word) <= letters || strcspn(word, "0123456789") != letters) return false;
+    for (size_t i = 0; i < letters; i++)
+        if (tolower((unsigned char)code[i]) != tolower((unsigned char)word[i])) return false;
+    char *end;
+    unsigned long number = strtoul(word + letters, &end, 10);
+    return !*end && number == strtoul(code + letters, NULL, 10);
+}
+
 /* Finds a rule by its code ("KBLOB0009") or its name ("BAD_OPCODE"), in upper or lower case. */
 static void match_rule(void *user, const penta_rule *rule)
 {
     struct wanted *w = user;
     char code[24];
     penta_code_text(rule->code, code);
-    if (!equal_letters(code, w->word) && !equal_letters(rule->name, w->word)) {
+    if (!is_code(code, w->word) && !equal_letters(rule->name, w->word)) {
         suggest_offer(&w->near, rule->name);
         return;
     }

@@ -355,7 +355,8 @@ void command_COMPLETION(struct cli *c)
     else if (!strcmp(shell, "fish"))
         completion_fish(&text);
     else
-        cli_usage(c, "usage: penta completion bash|zsh|fish", "no completion for '%.40s'", shell);
+        cli_usage(c, "usage: penta completion bash|zsh|fish",
+                  *shell ? "no completion for '%.40s'" : "penta completion needs a shell%s", shell);
     if (c->value[OPT_JSON])
         json_string(&c->json, "text", writer_view(&text));
     else

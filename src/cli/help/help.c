@@ -68,7 +68,7 @@ static void print_option(struct writer *out, const struct listed_option *o, size
     char bounds[64] = "";
     bool bounded = option_bounds(o->row, bounds, sizeof bounds);
     writer_print(&text, "%s%s%s", o->help, bounded ? "," : "", bounds);
-    if (o->formats) writer_print(&text, " [%s]", o->formats);
+    if (o->formats && !command_of_one_format(o->command)) writer_print(&text, " [%s]", o->formats);
     bool fits = wrap_fits(HELP_COLUMN, width); /* When it does not fit, the text has lines of its
                                                 * own. */
     size_t wide = left.out.size > OPTION_LEFT_WIDTH ? left.out.size - OPTION_LEFT_WIDTH : 0;
@@ -106,6 +106,7 @@ struct counted {
     penta_bytes turn;
     int left; /* the number of lines that still fit */
     int hidden;
+    int shown;
     int formats; /* the number of options of formats */
 };
 
@@ -138,6 +139,7 @@ static void print_counted(void *user, const struct listed_option *o)
     for (size_t i = 0; i < text.out.size; i++) lines += text.out.data[i] == '\n';
     if (!c->hidden && c->left >= lines) {
         c->left -= lines;
+        if (!c->shown++) writer_char(c->out, '\n');
         writer_bytes(c->out, text.out.data, text.out.size);
     } else {
         c->hidden++;
@@ -152,7 +154,6 @@ static void help_brief(struct writer *out, enum command command, const char *onl
     const struct command_info *info = &commands[command];
     help_title(out, info, width);
     help_usage(out, command);
-    writer_char(out, '\n');
     struct counted rows = {.out = out, .width = width, .first = bytes_of(info->first), .left = 17};
     for (penta_bytes rest = rows.first; rest.size;
          rest = bytes_slice(rest, rows.turn.size + 1, rest.size)) {

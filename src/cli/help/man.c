@@ -47,7 +47,7 @@ static void man_option(void *user, const struct listed_option *o)
         writer_char(out, ',');
         man_roff(out, bounds);
     }
-    if (o->formats) writer_print(out, " (%s)", o->formats);
+    if (o->formats && !command_of_one_format(o->command)) writer_print(out, " (%s)", o->formats);
     writer_char(out, '\n');
     option_word_lists(o, told, man_words, out, 0);
     writer_free(&left);

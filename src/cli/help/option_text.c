@@ -78,3 +78,9 @@ void command_formats(struct writer *out, enum command command)
         writer_print(out, " [%.*s]", (int)formats.out.size, (const char *)formats.out.data);
     writer_free(&formats);
 }
+
+bool command_of_one_format(enum command command)
+{
+    const char *format = commands[command].format;
+    return format && !strchr(format, ' ');
+}

@@ -12,6 +12,8 @@ typedef void option_line_fn(struct writer *out, const char *text, size_t width);
  * have not been printed yet. `told` is what option_left returned. */
 void option_word_lists(const struct listed_option *o, bool told, option_line_fn *fn,
                        struct writer *out, size_t width);
+/* Tells whether a command is for one format only: its options need not name it. */
+bool command_of_one_format(enum command command);
 /* Writes the formats that a command is for, such as "pvm coil", if these are few. Returns false
  * when the command is for most. */
 bool command_few_formats(struct writer *out, enum command command);

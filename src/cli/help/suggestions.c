@@ -14,8 +14,13 @@ static const struct synonym {
 #define COMMAND_SYNONYM(word, names) {word, names},
 #include "cli/synonyms.def"
 },
-  option_synonyms[] = {
+  option_synonyms[] =
+      {
 #define OPTION_SYNONYM(word, names) {word, names},
+#include "cli/synonyms.def"
+},
+  format_synonyms[] = {
+#define FORMAT_SYNONYM(word, names) {word, names},
 #include "cli/synonyms.def"
 };
 
@@ -112,7 +117,11 @@ static bool is_format(const struct cli *c, const char *name)
 void format_unknown(struct cli *c, const char *word)
 {
     char note[SUGGESTION_SIZE] = "penta formats lists them";
-    struct suggestion s = {.near = {.word = bytes_of(word)}, .is_name = is_format, .before = ""};
+    struct suggestion s = {.near = {.word = bytes_of(word)},
+                           .table = format_synonyms,
+                           .count = sizeof format_synonyms / sizeof *format_synonyms,
+                           .is_name = is_format,
+                           .before = ""};
     for (size_t i = 0; penta_format_name(i); i++) suggest_offer(&s.near, penta_format_name(i));
     suggestion_note(&s, note);
     cli_usage(c, note, "no format is called '%.40s'", word);

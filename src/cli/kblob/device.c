@@ -280,7 +280,7 @@ void command_DEVICE(struct cli *c)
 {
     if (c->word_count != 2 || (strcmp(c->words[0], "run") && strcmp(c->words[0], "replay"))) {
         cli_usage(c, "penta device run SCRIPT, or penta device replay TRACE",
-                  "run or replay, and one file");
+                  "penta device needs run or replay, and one file");
         return;
     }
     struct input in = {0};

@@ -138,7 +138,7 @@ static bool directive_name(struct assembly *a, bool set)
     const struct label *known = labels_find(&a->names, name);
     if (known && known->defined) return true;
     error_at(a->s->err, BASE_NAME_UNKNOWN, t.offset, "'%.*s' has no address", BYTES_ARG(name, 60));
-    return error_note(a->s->err, "give one by the option define, %.*s=0x...", BYTES_ARG(name, 60));
+    return error_note(a->s->err, "option 'define' gives it one: %.*s=0x...", BYTES_ARG(name, 60));
 }
 
 static bool directive_range(struct assembly *a)
