@@ -80,6 +80,11 @@ PENTA_API bool penta_hex_pieces(const penta_module *module, const penta_option *
 PENTA_API bool penta_info_text(const penta_module *module, const penta_option *options,
                                size_t count, penta_buffer *out, penta_error *err);
 
+/* Appends a listing for comparing programs as text: that of penta_print, in which the labels that it
+ * made of places have names by function and number, such as fib.loop1, so that a small change of the
+ * program is a small change of the text. The listing assembles to the same bytes. */
+PENTA_API bool penta_print_plain(const penta_module *module, penta_buffer *out, penta_error *err);
+
 /* The function below is about machines. */
 
 /* Appends the state of a machine as lines. The options are: colors; without NAME, which leaves

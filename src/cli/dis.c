@@ -33,6 +33,15 @@ static void show_piece(void *user, penta_bytes piece)
     writer_bytes(&l->rest, piece.data + whole, piece.size - whole);
 }
 
+/* Refuses options of a format that would change a whole listing. */
+static bool no_print_options(const struct cli *c, const char *what, penta_error *err)
+{
+    for (size_t i = 0; i < c->format_option_count; i++)
+        if (!format_option(c->format_options[i].key, OPTION_OPEN))
+            return error_at(err, BASE_OPTION, 0, "--%s is for %s", c->format_options[i].key, what);
+    return true;
+}
+
 /* Prints the parts of the code that the options choose. penta_print_code knows the same options. */
 static bool print_parts(struct cli *c, const penta_module *module, struct writer *out,
                         penta_error *err)
@@ -40,10 +49,8 @@ static bool print_parts(struct cli *c, const penta_module *module, struct writer
     penta_option options[4];
     size_t count = 0;
     const char *function = c->value[OPT_FUNCTION], *range = c->value[OPT_RANGE];
-    for (size_t i = 0; i < c->format_option_count; i++)
-        if (!format_option(c->format_options[i].key, OPTION_OPEN))
-            return error_at(err, BASE_OPTION, 0, "--%s is for whole listings",
-                            c->format_options[i].key);
+    if (c->value[OPT_PLAIN]) return error_at(err, BASE_OPTION, 0, "--plain is for whole listings");
+    if (!no_print_options(c, "whole listings", err)) return false;
     if (function) options[count++] = (penta_option){"function", function};
     if (range) options[count++] = (penta_option){"range", range};
     if (c->value[OPT_SELECT]) options[count++] = (penta_option){"select", c->value[OPT_SELECT]};
@@ -56,6 +63,17 @@ static bool print_parts(struct cli *c, const penta_module *module, struct writer
     return ok && writer_ok(out, err);
 }
 
+static bool print_plain(struct cli *c, const penta_module *module, struct writer *out,
+                        penta_error *err)
+{
+    penta_buffer text = {0};
+    bool ok = no_print_options(c, "listings without --plain", err) &&
+              penta_print_plain(module, &text, err);
+    writer_bytes(out, text.data, text.size);
+    penta_buffer_free(&text);
+    return ok && writer_ok(out, err);
+}
+
 static bool dis_print(struct cli *c, const penta_module *module, struct writer *out,
                       penta_error *err)
 {
@@ -63,6 +81,7 @@ static bool dis_print(struct cli *c, const penta_module *module, struct writer *
          c->value[OPT_ARROWS] || c->value[OPT_SELECT]) &&
         !penta_module_damage(module))
         return print_parts(c, module, out, err);
+    if (c->value[OPT_PLAIN]) return print_plain(c, module, out, err);
     size_t count = 0;
     penta_option *options = options_for(c, penta_module_format(module), OPTION_PRINT, &count);
     bool ok = out->sink ? penta_print_pieces(module, options, count, out->sink, out->user, err)
@@ -86,8 +105,9 @@ static void dis_instructions(struct cli *c, const struct input *in)
         if (parts[i]) options[count++] = (penta_option){keys[i], parts[i]};
     if (!more)
         error_at(&err, BASE_MEMORY, 0, "no memory for the options");
-    else if (c->value[OPT_ARROWS])
-        error_at(&err, BASE_OPTION, 0, "--arrows is for text: with --json it needs --schema 1");
+    else if (c->value[OPT_ARROWS] || c->value[OPT_PLAIN])
+        error_at(&err, BASE_OPTION, 0, "--%s is for text: with --json it needs --schema 1",
+                 c->value[OPT_ARROWS] ? "arrows" : "plain");
     if (!err.code && penta_code_json(in->module, options, count, &list, &err))
         json_raw(&c->json, "instructions", (penta_bytes){list.data, list.size});
     else

@@ -183,6 +183,10 @@ class Module:
         """Text that assemble() turns back into the same bytes."""
         return filled(lib.penta_print, self._handle, *options(print_options)).decode("utf-8", "surrogateescape")
 
+    def plain(self) -> str:
+        """The same with labels by function and number, for comparing the texts of two programs."""
+        return filled(lib.penta_print_plain, self._handle).decode("utf-8", "surrogateescape")
+
     def disassemble_to(self, write: Callable[[bytes], Any], **print_options: OptionValue) -> None:
         """The same in pieces, for texts that need not be in memory as a whole: write is called with each."""
         failure: List[BaseException] = []
