@@ -19,7 +19,7 @@ typedef struct {
 } mbstate_t;
 #endif
 struct tm;
-struct penta_file;
+typedef struct penta_file FILE;
 wchar_t *wmemcpy(wchar_t *to, const wchar_t *from, size_t n);
 wchar_t *wmemmove(wchar_t *to, const wchar_t *from, size_t n);
 wchar_t *wmemset(wchar_t *to, wchar_t c, size_t n);
@@ -62,27 +62,27 @@ double wcstod(const wchar_t *s, wchar_t **end);
 float wcstof(const wchar_t *s, wchar_t **end);
 long double wcstold(const wchar_t *s, wchar_t **end);
 size_t wcsftime(wchar_t *to, size_t size, const wchar_t *format, const struct tm *tm);
-wint_t fgetwc(struct penta_file *file);
-wint_t getwc(struct penta_file *file);
+wint_t fgetwc(FILE *file);
+wint_t getwc(FILE *file);
 wint_t getwchar(void);
-wint_t ungetwc(wint_t c, struct penta_file *file);
-wchar_t *fgetws(wchar_t *line, int size, struct penta_file *file);
-wint_t fputwc(wchar_t c, struct penta_file *file);
-wint_t putwc(wchar_t c, struct penta_file *file);
+wint_t ungetwc(wint_t c, FILE *file);
+wchar_t *fgetws(wchar_t *line, int size, FILE *file);
+wint_t fputwc(wchar_t c, FILE *file);
+wint_t putwc(wchar_t c, FILE *file);
 wint_t putwchar(wchar_t c);
-int fputws(const wchar_t *text, struct penta_file *file);
-int fwide(struct penta_file *file, int mode);
+int fputws(const wchar_t *text, FILE *file);
+int fwide(FILE *file, int mode);
 int wprintf(const wchar_t *format, ...);
-int fwprintf(struct penta_file *file, const wchar_t *format, ...);
+int fwprintf(FILE *file, const wchar_t *format, ...);
 int swprintf(wchar_t *to, size_t size, const wchar_t *format, ...);
 int vwprintf(const wchar_t *format, va_list args);
-int vfwprintf(struct penta_file *file, const wchar_t *format, va_list args);
+int vfwprintf(FILE *file, const wchar_t *format, va_list args);
 int vswprintf(wchar_t *to, size_t size, const wchar_t *format, va_list args);
 int wscanf(const wchar_t *format, ...);
-int fwscanf(struct penta_file *file, const wchar_t *format, ...);
+int fwscanf(FILE *file, const wchar_t *format, ...);
 int swscanf(const wchar_t *text, const wchar_t *format, ...);
 int vwscanf(const wchar_t *format, va_list args);
-int vfwscanf(struct penta_file *file, const wchar_t *format, va_list args);
+int vfwscanf(FILE *file, const wchar_t *format, va_list args);
 int vswscanf(const wchar_t *text, const wchar_t *format, va_list args);
 #ifdef __cplusplus
 }

@@ -209,6 +209,50 @@ def cmake(work):
     equal("an installed program", run(os.path.join(folder, "installed", "bin", "program.polkavm")), (0, b"43\n", b""))
 
 
+LIBCXX = """#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <ranges>
+#include <string>
+#include <variant>
+#include <vector>
+template class std::basic_string<char>;
+int main()
+{
+    std::vector<int> v;
+    for (int i = 0; i < 1000; i++) v.push_back(i * 7 % 13);
+    std::map<int, int> m;
+    for (int x : v) m[x]++;
+    std::array<int, 5> a{5, 3, 9, 1, 7};
+    std::ranges::sort(a, [](int x, int y) { return x < y; });
+    auto p = std::make_unique<int>(5);
+    std::function<int(int)> f = [&](int x) { return x + *p; };
+    std::variant<int, double> w = 2.5;
+    std::string s = "a text that is longer ";
+    s += "than a short one";
+    printf("%zu %d %d %.1f %s\\n", m.size(), a[4], f(2), std::get<double>(w), s.c_str());
+    for (int x : v | std::views::filter([](int n) { return n > 11; }) | std::views::take(2)) printf("%d\\n", x);
+    return v.at(7) == 10 ? 0 : 1; /* calls what would throw, if it did */
+}
+"""
+
+
+def libcxx(work):
+    """The headers of LLVM's C++ library, where they are; LIBCXX in the environment names another folder."""
+    headers = os.environ.get("LIBCXX", "/usr/lib/llvm-19/include/c++/v1")
+    if not os.path.exists(os.path.join(headers, "vector")):
+        return
+    folder, call = tools(work)
+    write(os.path.join(folder, "libcxx.cpp"), LIBCXX)
+    for bits in ("-m64", "-m32"):
+        call("penta-c++", bits, "-std=c++20", "-O2", "-I", headers, "-D_LIBCPP_HAS_NO_THREADS", "-D_LIBCPP_HAS_NO_LOCALIZATION", "libcxx.cpp", "-o", "libcxx")
+        equal(f"a program of libc++ {bits}", run(os.path.join(folder, "libcxx")), (0, b"13 9 7 2.5 a text that is longer than a short one\n12\n12\n", b""))
+
+
 def meson(work):
     if not shutil.which("meson") or not shutil.which("ninja"):
         return
@@ -220,4 +264,4 @@ def meson(work):
     equal("a program of Meson", run(os.path.join(folder, "build", "cpp"))[0], 42)
 
 
-sys.exit(kit.main(options, debug, sizes, launcher, configure, cmake, meson))
+sys.exit(kit.main(options, debug, sizes, launcher, configure, cmake, libcxx, meson))
