@@ -657,6 +657,22 @@ void setup() {
         write("library.ino", text.encode())
         done = penta_text("compile", "library.ino", "-o", "library.cvbc")
         expect(done.returncode == 1 and done.stderr.count("error[") == 1 and says in done.stderr, f"{says}: {done.stderr}")
+    # Members, constants and macros have a nearest name, too; what C refuses stays refused.
+    for text, says in (("struct point { int x, height; } p;\nint main() { return p.heigth; }\n", "did you mean 'height'?"),
+                       ("struct point { int x, height; } p = {.heigt = 1};\nint main() { return p.x; }\n", "did you mean 'height'?"),
+                       ("void setup() { pinMode(3, OUTPUTT); }\nvoid loop() { }\n", "did you mean 'OUTPUT'?"),
+                       ("#define LIMIT 5\nint main() { return LIMITT; }\n", "did you mean 'LIMIT'?"),
+                       ("int main() { return LED_BUILTINN; }\n", "did you mean 'LED_BUILTIN'?"),
+                       ("struct cell { int x; };\nstruct cell { int y; };\nint main() { return 0; }\n", "'cell' is defined twice"),
+                       ("struct cell { int x; } cell;\nint cell;\nint main() { return 0; }\n", "'cell' is declared twice"),
+                       ("int t[4] = {[4] = 1};\nint main() { return 0; }\n", "index 4, of 4"),
+                       ("int t[4] = {[1] = 1, 2, 3, 4};\nint main() { return 0; }\n", "more values than 't' has elements"),
+                       ("int a[4]; char b[4];\nint main() { memcpy(a, b, 4); return 0; }\n", "elements of one size"),
+                       ("const int a[2] = {1, 2}; int b[2];\nint main() { memcpy(a, b, 8); return 0; }\n", "would change what is constant"),
+                       ("struct s { int x, y; } a;\nint main() { memset(&a, 1, sizeof a); return 0; }\n", "only 0 is known for all members")):
+        write("near.ino", text.encode())
+        done = penta_text("compile", "near.ino", "-o", "near.cvbc")
+        expect(done.returncode == 1 and done.stderr.count("error[") == 1 and says in done.stderr, f"{says}: {done.stderr}")
     write("portable.ino", b"#include <Wire.h>\nvoid setup() { Wire.begin(); tone(3, 400); }\nvoid loop() { Wire.write(Serial.read()); }\n")
     done = penta_text("compile", "portable.ino", "--portable", "-o", "portable.cvbc")
     expect(done.returncode == 1 and done.stderr.count("error[") == 1 and "needs an instruction of format 1.3" in done.stderr, done.stderr)

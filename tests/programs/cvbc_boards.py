@@ -259,6 +259,11 @@ def test_board_files():
     expect([b["name"] for b in listed] == ["fe310", "host"] and "SiFive" in listed[0]["text"], "as JSON")
     expect("did you mean 'fe310'" in penta_text("board", "show", "fe301").stderr, "an unknown board")
     good = "name = mine\nports = 2\npins = 8\nuarts = 1\n"
+    compiled("plain", LED)
+    for text in ("", "# nothing\n\n"):
+        write("empty.board", text.encode())
+        done = penta_text("board", "check", "--board", "./empty.board", "plain.cvbc")
+        expect(done.returncode != 0 and "no line about a board" in done.stderr and done.stderr.count("error[") == 1, done.stderr)
     for line, says in (("speed = 4", "line 5: not a field of a board: 'speed'"), ("pin = 20 A1", "logical pins are 0 to 19, not '20'"),
                        ("spi", "line 5: a line is key = value, not 'spi'"), ("ports = 3", "said twice: 'ports'"), ("ram_kb = much", "a bad value: 'much'"),
                        ("ram_kb = 4294967296", "a bad value"), ("pin = 1", "a place is a port and a number"), ("pin = 1 7", "as C13, not '7'"),

@@ -54,7 +54,7 @@ penta_bytes compiler_text(const struct compiler *c, const struct word *w)
     return bytes_slice(c->words.text, w->offset, w->size);
 }
 
-static void compiler_report(struct compiler *c, penta_error *err)
+void compiler_report(struct compiler *c, penta_error *err)
 {
     if (c->errors++ < ERRORS_MAX) findings_pass(c->findings, err);
 }
@@ -72,7 +72,7 @@ bool compiler_error(struct compiler *c, uint32_t code, uint32_t offset, const ch
 
 /* Offers a name for "did you mean". Names with __ belong to the library, so they are not
  * offered. */
-static void compiler_offer(struct compiler *c, struct suggest *near, penta_bytes name)
+void compiler_offer(struct compiler *c, struct suggest *near, penta_bytes name)
 {
     char text[64];
     penta_error err = {0};
@@ -99,6 +99,10 @@ bool compiler_unknown(struct compiler *c, const struct word *name, const char *w
         compiler_offer(c, &near, c->found[i].name);
     for (const char *const *k = compiler_call_names; !is_type && *k; k++)
         if (**k != '_') suggest_offer(&near, *k);
+    for (size_t i = 0; !is_type && compiler_known_name(i); i++)
+        suggest_offer(&near, compiler_known_name(i));
+    for (size_t i = 0; !is_type && i < c->sources.macro_count; i++)
+        compiler_offer(c, &near, c->sources.macros[i]);
     if (is_type) compiler_type_words(&near);
     snprintf(err.message, sizeof err.message, "'%.*s' is not %s", WORD_ARG(c, name), what);
     if (near.best) snprintf(err.note, sizeof err.note, "did you mean '%s'?", near.best);

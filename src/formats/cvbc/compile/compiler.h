@@ -118,6 +118,14 @@ bool compiler_error(struct compiler *c, uint32_t code, uint32_t offset, const ch
 /* Reports an unknown name; "did you mean" is followed by the nearest name in scope. */
 bool compiler_unknown(struct compiler *c, const struct word *name, const char *what, bool is_type);
 /* Goes one level deeper; returns false if that is too deep. */
+/* Reports an error that is complete. */
+void compiler_report(struct compiler *c, penta_error *err);
+/* Offers a name for "did you mean". Names with __ belong to the library and are left out. */
+void compiler_offer(struct compiler *c, struct suggest *near, penta_bytes name);
+/* Reports that a struct has no such member, with the nearest one. Returns false. */
+bool compiler_no_member(struct compiler *c, const struct record *r, const struct word *name);
+/* Returns the names that are always known, such as HIGH, one by one; NULL after the last. */
+const char *compiler_known_name(size_t i);
 bool compiler_enter(struct compiler *c);
 void compiler_leave(struct compiler *c);
 bool compiler_no_memory(struct compiler *c); /* records that memory ran out; returns false */
@@ -140,6 +148,8 @@ struct symbol *scope_add(struct compiler *c, const struct word *name, enum symbo
                          const struct type *type);
 struct symbol *scope_find(struct compiler *c, const struct word *name);
 bool scope_twice(const struct compiler *c, const struct word *name, size_t scope);
+/* Tells whether a struct, union or enum with this name is declared in the scope. */
+bool scope_tag_twice(const struct compiler *c, const struct word *name, size_t scope);
 void scope_close(struct compiler *c, size_t scope);
 void scope_find_functions(struct compiler *c, size_t from, bool library);
 /* Returns a function of the library, which is compiled because something needs it, or NULL if

@@ -227,6 +227,75 @@ struct node *call_host(struct compiler *c, const char *function, const struct wo
     return node_wrong(c);
 }
 
+/* A pointer as one to the words behind it. */
+static struct node *pointer_retyped(struct compiler *c, const struct node *n, const struct type *t)
+{
+    struct node *made = node_new(c, NODE_WRONG, n->offset);
+    if (c->failed) return made;
+    *made = *n;
+    made->type = t;
+    return made;
+}
+
+/* Makes a number of bytes a number of words, for elements of one type. */
+static struct node *bytes_as_words(struct compiler *c, struct node *n, const struct type *of)
+{
+    n = node_assignable(c, n, &type_int, "the number of bytes");
+    if (type_bytes(of) != 1)
+        n = node_binary(c, '/', n, node_number(c, &type_int, type_bytes(of), n->offset), n->offset);
+    if (type_words(of) != 1)
+        n = node_binary(c, '*', n, node_number(c, &type_int, type_words(of), n->offset), n->offset);
+    return n;
+}
+
+/* Makes of the byte that memset stores the value of a whole element. */
+static struct node *byte_repeated(struct compiler *c, struct node *value, const struct type *of)
+{
+    value = node_assignable(c, value, &type_int, "the byte");
+    if (node_is_known(value) && !value->number) return value;
+    if (of->kind == TYPE_RECORD || of->kind == TYPE_ARRAY || of->kind == TYPE_STRING) {
+        compiler_error(c, BASE_SYNTAX, value->offset, "only 0 is known for all members");
+        return node_wrong(c);
+    }
+    uint32_t bytes = type_bytes(of), times = bytes == 1 ? 1 : bytes == 2 ? 0x0101 : 0x01010101;
+    value = node_binary(c, '&', value, node_number(c, &type_int, UINT8_MAX, value->offset),
+                        value->offset);
+    value =
+        node_binary(c, '*', value, node_number(c, &type_int, times, value->offset), value->offset);
+    return of->kind == TYPE_NUMBER ? node_convert(c, node_convert(c, value, of), &type_int) : value;
+}
+
+/* Makes a call of memcpy, memmove or memset. Sizes are bytes in C, and every number is a word here,
+ * so that the type of the elements must be known. */
+static struct node *call_bytes(struct compiler *c, const struct word *name, bool fill,
+                               struct arguments *args)
+{
+    const struct type *words = type_pointer_to(c, &type_int);
+    struct node *all[3];
+    if (args->wrong || !calls_count(c, name, 3, args->count)) return node_wrong(c);
+    for (int i = 0; i < 2 - fill; i++) {
+        all[i] = node_value(c, args->at[i]);
+        if (all[i]->kind == NODE_WRONG) return all[i];
+        const struct type *t = all[i]->type;
+        bool known = t->kind == TYPE_POINTER && type_words(t->of) && t->of->kind != TYPE_STRING;
+        if (!known || (!i && t->of->is_const) ||
+            (i && type_bytes(t->of) != type_bytes(all[0]->type->of))) {
+            compiler_error(c, BASE_SYNTAX, args->at[i]->offset,
+                           !known ? "%.*s wants a pointer to elements of a known type"
+                           : i    ? "%.*s wants elements of one size"
+                                  : "%.*s would change what is constant",
+                           WORD_ARG(c, name));
+            return node_wrong(c);
+        }
+    }
+    const struct type *to = all[0]->type;
+    all[0] = pointer_retyped(c, all[0], words);
+    all[1] = fill ? byte_repeated(c, args->at[1], to->of) : pointer_retyped(c, all[1], words);
+    all[2] = bytes_as_words(c, args->at[2], to->of);
+    struct node *n = compiler_library_call(c, fill ? "__fill" : "__copy", name, all, 3);
+    return n->kind == NODE_WRONG ? n : pointer_retyped(c, n, to);
+}
+
 struct node *compiler_call(struct compiler *c, const struct word *name)
 {
     struct arguments args;
@@ -245,6 +314,9 @@ struct node *compiler_call(struct compiler *c, const struct word *name)
     for (size_t i = 0; !s && i < sizeof builtins / sizeof *builtins; i++)
         if (word_is(&c->words, name, builtins[i].name))
             return call_builtin(c, &builtins[i], name, &args);
+    bool fill = word_is(&c->words, name, "memset");
+    if (!s && (fill || word_is(&c->words, name, "memcpy") || word_is(&c->words, name, "memmove")))
+        return call_bytes(c, name, fill, &args);
     if (library && (word_is(&c->words, name, "__peek") || word_is(&c->words, name, "__poke")))
         return call_memory(c, name, &args);
     struct function *form = call_form(c, name, &args);

@@ -50,6 +50,11 @@ static const struct {
                    {"MOSI", 11},     {"MISO", 12},     {"SCK", 13},         {"SDA", 18},
                    {"SCL", 19}};
 
+const char *compiler_known_name(size_t i)
+{
+    return i < sizeof known_names / sizeof *known_names ? known_names[i].name : NULL;
+}
+
 static struct node *function_value(struct compiler *c, struct symbol *s, uint32_t offset)
 {
     if (s->library) {

@@ -36,18 +36,59 @@ static bool initial_text(struct compiler *c, struct symbol *s, const struct type
 static bool initial_object(struct compiler *c, struct symbol *s, const struct type *t,
                            uint32_t word, uint32_t *count);
 
-/* Reads .name = and finds out which member comes next. */
-static bool initial_designated(struct compiler *c, const struct type *t, uint32_t *i)
+/* Reads .name of a designator. Gives the number of the member. */
+static bool initial_member(struct compiler *c, const struct type *t, uint32_t *i)
 {
-    if (t->kind != TYPE_RECORD || !compiler_accept(c, '.')) return true;
     const struct word *name = compiler_word(c);
     c->pos++;
+    if (t->kind != TYPE_RECORD)
+        return compiler_error(c, BASE_SYNTAX, name->offset, "this is not a struct");
     for (*i = 0; *i < t->record->count; (*i)++)
         if (name->kind == WORD_NAME &&
             bytes_equal(t->record->members[*i].name, compiler_text(c, name)))
-            return compiler_expect(c, '=', "'='");
-    return compiler_error(c, BASE_NAME_UNKNOWN, name->offset, "there is no member '%.*s'",
-                          WORD_ARG(c, name));
+            return true;
+    return compiler_no_member(c, t->record, name);
+}
+
+/* Reads [index] of a designator. */
+static bool initial_index(struct compiler *c, const struct type *t, uint32_t *i)
+{
+    const struct word *at = compiler_word(c);
+    if (!compiler_constant_expression(c, i) || !compiler_expect(c, ']', "']'")) return false;
+    if (t->kind != TYPE_ARRAY)
+        return compiler_error(c, BASE_SYNTAX, at->offset, "this is not an array");
+    if (*i < (t->count ? t->count : POOL_WORDS / type_words(t->of))) return true;
+    return compiler_error(c, CVBC_ARRAY_INDEX, at->offset, "index %d, of %u", (int)*i,
+                          (unsigned)(t->count ? t->count : POOL_WORDS / type_words(t->of)));
+}
+
+/* Reads the designators .name and [index] before a value, and finds the part that they name. *i is
+ * the number of the part of t in which it is. */
+static bool initial_designated(struct compiler *c, const struct type *t, uint32_t *i,
+                               const struct type **part, uint32_t *offset)
+{
+    *part = t;
+    *offset = 0;
+    while (compiler_sees(c, '.') || compiler_sees(c, '[')) {
+        uint32_t number;
+        bool member = compiler_accept(c, '.');
+        c->pos += !member;
+        if (!(member ? initial_member : initial_index)(c, *part, &number)) return false;
+        if (*part == t) *i = number;
+        if (member) {
+            *offset += (*part)->record->members[number].word;
+            *part = (*part)->record->members[number].type;
+        } else {
+            *offset += number * type_words((*part)->of);
+            *part = (*part)->of;
+        }
+    }
+    return compiler_expect(c, '=', "'='");
+}
+
+static bool initial_designates(const struct word *w)
+{
+    return w->kind == WORD_SIGN && (w->value == '.' || w->value == '[');
 }
 
 /* Reads the parts of an array or a record: those between braces, or as many as it has. */
@@ -58,35 +99,40 @@ static bool initial_parts(struct compiler *c, struct symbol *s, const struct typ
     uint32_t most = is_array              ? t->count ? t->count : POOL_WORDS / type_words(t->of)
                                  : t->record->is_union ? 1
                                           : (uint32_t)t->record->count;
-    uint32_t i = 0;
-    for (;; i++) {
+    *count = 0;
+    for (uint32_t i = 0, n = 0;; i++, n++) {
         if (compiler_over(c)) return false;
-        if (braces && compiler_accept(c, '}')) break;
-        if (i && !(braces || i < most)) return true;
-        if (i && !compiler_sees(c, ',')) {
+        if (braces && compiler_accept(c, '}')) return true;
+        if (n && !(braces || i < most)) return true;
+        if (n && !compiler_sees(c, ',')) {
             if (!braces) return true;
             return compiler_expect(c, '}', "',' or '}'");
         }
-        if (i && !braces && compiler_word(c)[1].kind == WORD_SIGN &&
-            compiler_word(c)[1].value == '}')
-            return true; /* The comma belongs to the end of the list around this one. */
-        if (i) c->pos++;
-        if (braces && compiler_accept(c, '}')) break;
-        if (!initial_designated(c, t, &i)) return false;
+        const struct word *next = compiler_word(c) + 1;
+        if (n && !braces &&
+            ((next->kind == WORD_SIGN && next->value == '}') || initial_designates(next)))
+            return true; /* The comma belongs to the list around this one. */
+        if (n) c->pos++;
+        if (braces && compiler_accept(c, '}')) return true;
         const struct word *at = compiler_word(c);
-        if (i >= most && is_array && !t->count)
+        const struct type *part;
+        uint32_t ignored, offset;
+        if (initial_designates(at)) {
+            if (!initial_designated(c, t, &i, &part, &offset)) return false;
+        } else if (i < most) {
+            part = is_array ? t->of : t->record->members[i].type;
+            offset = is_array ? i * type_words(part) : t->record->members[i].word;
+        } else if (is_array && !t->count) {
             return compiler_error(
                 c, CVBC_LIMIT, at->offset,
                 "an array of more than %d words, which is all the memory there is", POOL_WORDS);
-        if (i >= most)
+        } else {
             return compiler_error(c, CVBC_ARRAY_INDEX, at->offset, "more values than '%.*s' has %s",
                                   BYTES_ARG(s->name, 40), is_array ? "elements" : "members");
-        const struct type *part = is_array ? t->of : t->record->members[i].type;
-        uint32_t ignored, offset = is_array ? i * type_words(part) : t->record->members[i].word;
+        }
         if (!initial_object(c, s, part, word + offset, &ignored)) return false;
+        if (i >= *count) *count = i + 1;
     }
-    *count = i;
-    return true;
 }
 
 static bool initial_object(struct compiler *c, struct symbol *s, const struct type *t,

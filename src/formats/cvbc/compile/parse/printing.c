@@ -42,9 +42,17 @@ static struct node *printing_format(struct compiler *c, penta_bytes text, struct
     return n;
 }
 
+/* Returns the text up to its first zero, where C ends it. */
+static penta_bytes printing_shown(penta_bytes text)
+{
+    const uint8_t *zero = text.size ? memchr(text.data, 0, text.size) : NULL;
+    return bytes_slice(text, 0, zero ? (size_t)(zero - text.data) : text.size);
+}
+
 /* Prints a text in pieces. Percent signs in the text are doubled, so that PRINTF prints them. */
 static struct node *printing_text(struct compiler *c, penta_bytes text, bool line, uint32_t offset)
 {
+    text = printing_shown(text);
     struct writer w = {0};
     struct node *all = NULL;
     for (size_t i = 0; i < text.size + line; i++) {
@@ -214,6 +222,7 @@ struct node *printing_printf(struct compiler *c, const struct word *name)
         ok =
             compiler_error(c, BASE_SYNTAX, compiler_word(c)->offset, "printf wants a string first");
     ok = ok && compiler_literal(c, &format);
+    if (ok) format = printing_shown(format);
     for (size_t i = 0; ok && i < format.size; i++) {
         bool percent = format.data[i] == '%' && i + 1 < format.size;
         if (percent && format.data[i + 1] == '%') {

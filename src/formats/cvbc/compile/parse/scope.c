@@ -33,17 +33,27 @@ static bool scope_is(const struct symbol *s, penta_bytes name)
     return !s->hidden && bytes_equal(s->name, name);
 }
 
-bool scope_twice(const struct compiler *c, const struct word *name, size_t scope)
+static bool scope_has(const struct compiler *c, const struct word *name, size_t scope, bool tag)
 {
     penta_bytes text = compiler_text(c, name);
     const struct name_index *x = &c->symbol_names;
     for (uint32_t i = name_index_first(x, text); i > scope; i = x->older[i - 1]) {
         const struct symbol *s = c->symbols[i - 1];
-        if (scope_is(s, text) && !s->library && s->kind != SYMBOL_WRONG &&
+        if (scope_is(s, text) && s->is_tag == tag && !s->library && s->kind != SYMBOL_WRONG &&
             !(s->file_scope && c->inside))
             return true;
     }
     return false;
+}
+
+bool scope_twice(const struct compiler *c, const struct word *name, size_t scope)
+{
+    return scope_has(c, name, scope, false);
+}
+
+bool scope_tag_twice(const struct compiler *c, const struct word *name, size_t scope)
+{
+    return scope_has(c, name, scope, true);
 }
 
 void scope_close(struct compiler *c, size_t scope)

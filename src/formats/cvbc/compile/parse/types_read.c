@@ -64,17 +64,24 @@ void compiler_type_words(struct suggest *near)
         suggest_offer(near, specifiers[i].name);
 }
 
-static const struct type *types_named(struct compiler *c, const struct word *w)
+/* Finds the type with a name. With `tag`, the name of a struct, union or enum is meant, which a
+ * variable may share. */
+static const struct type *types_found(struct compiler *c, const struct word *w, bool tag)
 {
     penta_bytes text = compiler_text(c, w);
     const struct name_index *x = &c->symbol_names;
     if (w->kind != WORD_NAME) return NULL;
     for (uint32_t i = name_index_first(x, text); i; i = x->older[i - 1]) {
         const struct symbol *s = c->symbols[i - 1];
-        if (!s->hidden && bytes_equal(s->name, text))
-            return s->kind == SYMBOL_TYPE ? s->type : NULL;
+        if (s->hidden || !bytes_equal(s->name, text) || (tag && s->kind != SYMBOL_TYPE)) continue;
+        return s->kind == SYMBOL_TYPE ? s->type : NULL;
     }
     return NULL;
+}
+
+static const struct type *types_named(struct compiler *c, const struct word *w)
+{
+    return types_found(c, w, false);
 }
 
 bool compiler_is_type(struct compiler *c, const struct word *w)
@@ -108,7 +115,7 @@ static bool types_enum(struct compiler *c)
     const struct word *name = compiler_word(c);
     if (name->kind == WORD_NAME) {
         c->pos++;
-        if (!types_named(c, name)) scope_add(c, name, SYMBOL_TYPE, &type_int);
+        if (!types_found(c, name, true)) scope_add(c, name, SYMBOL_TYPE, &type_int)->is_tag = true;
     }
     if (compiler_accept(c, ':')) {
         struct specifiers ignored;
@@ -248,7 +255,7 @@ static struct record *record_new(struct compiler *c, bool is_union)
 static bool types_record(struct compiler *c, bool is_union, const struct type **out)
 {
     const struct word *name = compiler_word(c);
-    const struct type *known = types_named(c, name);
+    const struct type *known = types_found(c, name, true);
     bool named = name->kind == WORD_NAME;
     c->pos += named;
     bool body = compiler_sees(c, '{');
@@ -256,13 +263,13 @@ static bool types_record(struct compiler *c, bool is_union, const struct type **
         *out = known;
     } else {
         if (!named && !body) return compiler_expect(c, '{', "a name or '{'");
-        if (known && body && scope_twice(c, name, c->inside ? c->symbol_count : 0))
+        if (known && body && scope_tag_twice(c, name, c->inside ? c->symbol_count : 0))
             return compiler_error(c, BASE_NAME_TWICE, name->offset, "'%.*s' is defined twice",
                                   WORD_ARG(c, name));
         struct record *r = record_new(c, is_union);
         r->name = named ? compiler_text(c, name) : bytes_of("without a name");
         *out = type_copy(c, &(struct type){.kind = TYPE_RECORD, .record = r});
-        if (named) scope_add(c, name, SYMBOL_TYPE, *out);
+        if (named) scope_add(c, name, SYMBOL_TYPE, *out)->is_tag = true;
     }
     return !compiler_accept(c, '{') || types_members(c, (*out)->record, name);
 }
@@ -473,7 +480,7 @@ static bool declarator_inner(struct compiler *c, const struct type *base, const 
     size_t after = c->pos;
     c->pos = inside;
     if (!compiler_enter(c)) return false;
-    bool ok = declarator_inner(c, base, name, type, NULL) && compiler_expect(c, ')', "')'");
+    bool ok = declarator_inner(c, base, name, type, names) && compiler_expect(c, ')', "')'");
     compiler_leave(c);
     c->pos = after;
     return ok;

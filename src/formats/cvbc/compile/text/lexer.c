@@ -263,9 +263,6 @@ bool word_string(const struct words *w, const struct word *word, struct arena *a
         size_t used = 0;
         if (c == '\\') c = sketch_lexer_escape(p + i + 1, size - i - 1, &used);
         if (c < 0) return error_at(err, BASE_SYNTAX, word->offset + 1 + i, "not an escape of C");
-        if (!c)
-            return error_at(err, BASE_SYNTAX, word->offset + 1 + i,
-                            "a zero inside a text: it would end there");
         copy[n++] = (uint8_t)c;
         i += used;
     }

@@ -241,6 +241,9 @@ static bool sketch_preprocess_define(struct preprocessor *p, size_t end)
     m.from = at;
     m.to = end;
     if (!ARRAY_GROW(p->macros, p->macro_capacity, p->macro_count, p->err)) return false;
+    struct sources *all = p->sources;
+    if (!ARRAY_GROW(all->macros, all->macro_capacity, all->macro_count, p->err)) return false;
+    all->macros[all->macro_count++] = text_of(p, &m.name);
     p->macros[p->macro_count++] = m;
     return name_index_add(&p->macro_names, text_of(p, &m.name)) ||
            error_at(p->err, BASE_MEMORY, 0, "no memory for a macro");

@@ -13,6 +13,7 @@ enum { HEADERS_MAX = 64, HEADER_BYTES_MAX = 1 << 20, NAME_MAX_BYTES = 200 };
 
 void sources_free(struct sources *s)
 {
+    free(s->macros);
     for (size_t i = 1; i < s->count; i++) free((void *)(uintptr_t)s->at[i].name.data);
     free(s->at);
     writer_free(&s->text);

@@ -17,7 +17,9 @@ struct sources {
     size_t count, capacity;
     penta_bytes main;
     bool libraries[SOURCES_LIBRARIES]; /* whether Wire.h and SPI.h are included */
-    bool lacking;                      /* true if a header does not exist */
+    penta_bytes *macros;               /* names of all macros, for messages */
+    size_t macro_count, macro_capacity;
+    bool lacking; /* true if a header does not exist */
 };
 
 /* Reads the headers in `folder`, and those that they include. Headers that do not exist are

@@ -1,6 +1,7 @@
 /* Has the rules of expressions: which operands an operator takes, which type its result has, and
  * what is computed at compile time. Every function makes one node from operands that exist
  * already. A wrong operand was reported before, so it gives a wrong node without another report. */
+#include <stdio.h>
 #include <string.h>
 #include "base/bytes.h"
 #include "cvbc/compile/compiler.h"
@@ -660,6 +661,18 @@ struct node *node_index(struct compiler *c, struct node *a, struct node *b, uint
     return node_with(c, n, a->type->of, a, b);
 }
 
+bool compiler_no_member(struct compiler *c, const struct record *r, const struct word *name)
+{
+    penta_error err = {.code = BASE_NAME_UNKNOWN, .offset = name->offset};
+    struct suggest near = {.word = compiler_text(c, name)};
+    for (size_t i = 0; i < r->count; i++) compiler_offer(c, &near, r->members[i].name);
+    snprintf(err.message, sizeof err.message, "%s %.*s has no member '%.*s'",
+             r->is_union ? "union" : "struct", BYTES_ARG(r->name, 30), WORD_ARG(c, name));
+    if (near.best) snprintf(err.note, sizeof err.note, "did you mean '%s'?", near.best);
+    compiler_report(c, &err);
+    return false;
+}
+
 struct node *node_member(struct compiler *c, struct node *a, const struct word *name, bool arrow)
 {
     if (arrow) a = node_at(c, a, name->offset);
@@ -674,7 +687,6 @@ struct node *node_member(struct compiler *c, struct node *a, const struct word *
         n->number = r->members[i].word;
         return node_with(c, n, r->members[i].type, a, NULL);
     }
-    compiler_error(c, BASE_NAME_UNKNOWN, name->offset, "struct %.*s has no member '%.*s'",
-                   BYTES_ARG(r->name, 30), WORD_ARG(c, name));
+    compiler_no_member(c, r, name);
     return node_wrong(c);
 }

@@ -90,6 +90,7 @@ struct symbol {
     bool known;     /* true for a constant, whose value is `number` */
     bool hidden;    /* true if its scope has ended */
     bool library, file_scope;
+    bool is_tag; /* true for the name of a struct, union or enum, which other names may share */
     uint32_t number, offset, line;
     struct function *function; /* the function itself, or for a local variable its function */
     struct initial *initials;

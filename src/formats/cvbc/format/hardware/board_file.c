@@ -257,6 +257,7 @@ static bool board_whole(const struct cvbc_board *b, penta_error *err)
 bool cvbc_board_read(penta_bytes text, struct cvbc_board *b, penta_error *err)
 {
     struct board_reading r = {.b = b, .err = err};
+    bool any = false;
     for (size_t at = 0; at < text.size;) {
         const uint8_t *end = memchr(text.data + at, '\n', text.size - at);
         size_t size = end ? (size_t)(end - text.data) - at : text.size - at;
@@ -270,8 +271,10 @@ bool cvbc_board_read(penta_bytes text, struct cvbc_board *b, penta_error *err)
                             board_trim(bytes_slice(line, k + 1, line.size))))
                 return false;
         }
+        any |= line.size && line.data[0] != '#';
         at += size + 1;
     }
+    if (!any) return error_at(err, BASE_SYNTAX, 0, "the file has no line about a board");
     return board_whole(b, err);
 }
 
