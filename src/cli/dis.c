@@ -46,7 +46,7 @@ static bool no_print_options(const struct cli *c, const char *what, penta_error 
 static bool print_parts(struct cli *c, const penta_module *module, struct writer *out,
                         penta_error *err)
 {
-    penta_option options[4];
+    penta_option options[5];
     size_t count = 0;
     const char *function = c->value[OPT_FUNCTION], *range = c->value[OPT_RANGE];
     if (c->value[OPT_PLAIN]) return error_at(err, BASE_OPTION, 0, "--plain is for whole listings");
@@ -54,6 +54,7 @@ static bool print_parts(struct cli *c, const penta_module *module, struct writer
     if (function) options[count++] = (penta_option){"function", function};
     if (range) options[count++] = (penta_option){"range", range};
     if (c->value[OPT_SELECT]) options[count++] = (penta_option){"select", c->value[OPT_SELECT]};
+    if (c->value[OPT_SOURCE]) options[count++] = (penta_option){"source", "1"};
     if (c->value[OPT_ARROWS])
         options[count++] = (penta_option){"arrows", cli_utf8() ? "utf8" : "ascii"};
     penta_buffer text = {0};
@@ -74,16 +75,34 @@ static bool print_plain(struct cli *c, const penta_module *module, struct writer
     return ok && writer_ok(out, err);
 }
 
+/* Whether the whole listings of this format can have source lines as comments. */
+static bool listing_has_source(const struct cli *c, const penta_module *module)
+{
+    return c->value[OPT_SOURCE] &&
+           penta_option_find(penta_module_format(module), "source", OPTION_PRINT);
+}
+
+/* Whether the code is shown instruction by instruction, and not as a whole listing. */
+static bool dis_in_parts(const struct cli *c, const penta_module *module)
+{
+    static const enum option parts[] = {OPT_FUNCTION, OPT_RANGE, OPT_CODE_ONLY, OPT_ARROWS,
+                                        OPT_SELECT};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (c->value[parts[i]]) return true;
+    return c->value[OPT_SOURCE] && !listing_has_source(c, module);
+}
+
 static bool dis_print(struct cli *c, const penta_module *module, struct writer *out,
                       penta_error *err)
 {
-    if ((c->value[OPT_FUNCTION] || c->value[OPT_RANGE] || c->value[OPT_CODE_ONLY] ||
-         c->value[OPT_ARROWS] || c->value[OPT_SELECT]) &&
-        !penta_module_damage(module))
+    if (dis_in_parts(c, module) && !penta_module_damage(module))
         return print_parts(c, module, out, err);
     if (c->value[OPT_PLAIN]) return print_plain(c, module, out, err);
     size_t count = 0;
     penta_option *options = options_for(c, penta_module_format(module), OPTION_PRINT, &count);
+    penta_option *more = realloc(options, (count + 1) * sizeof *more);
+    if (more) options = more;
+    if (more && listing_has_source(c, module)) options[count++] = (penta_option){"source", "1"};
     bool ok = out->sink ? penta_print_pieces(module, options, count, out->sink, out->user, err)
                         : penta_print(module, options, count, &out->out, err);
     free(options);

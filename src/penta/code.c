@@ -12,6 +12,7 @@
 #include "base/suggest.h"
 #include "penta/analysis/arrow_text.h"
 #include "penta/listing.h"
+#include "penta/source_text.h"
 
 bool penta_print_at(const penta_module *module, uint64_t pc, penta_buffer *out)
 {
@@ -185,6 +186,7 @@ static void print_row(struct listing *l, uint64_t pc, struct writer *insn)
     print_names(l, pc);
     insn->out.size = 0;
     if (!l->module->driver->print_at(l->module, pc, insn)) return;
+    if (l->source) source_text_row(l->source, pc, l->module->driver->comment, &l->out);
     writer_print(&l->out, "%6" PRIu64 "  ", pc);
     if (l->arrows) arrow_text_row(l->arrows, pc, &l->out);
     writer_bytes(&l->out, insn->out.data, insn->out.size);
@@ -233,6 +235,7 @@ static const penta_option_info code_options[] = {
     OPTION_ROW("range", TEXT("A..B"), OPTION_PRINT, ""),
     OPTION_ROW("arrows", WORDS("utf8|ascii"), OPTION_PRINT, ""),
     OPTION_ROW("select", TEXT("PATH"), OPTION_PRINT, ""),
+    OPTION_ROW("source", SWITCH, OPTION_PRINT, ""),
     {.key = NULL}};
 
 bool listing_open(struct listing *l, const penta_module *module, const penta_option *options,
@@ -275,8 +278,13 @@ bool penta_print_code(const penta_module *module, const penta_option *options, s
     *err = (penta_error){0};
     const char *arrows = option_text(options, count, "arrows");
     struct listing l;
+    struct source_text source = {0};
     if (!options_check(options, count, code_options, OPTION_PRINT, err)) return false;
     bool ok = listing_open(&l, module, options, count, err);
+    if (ok && option_given(options, count, "source")) {
+        ok = source_text_open(&source, module, err);
+        l.source = &source;
+    }
     if (ok && arrows) {
         l.arrows = arrow_text_new(module, l.from, l.to, !strcmp(arrows, "utf8"), err);
         ok = l.arrows != NULL;
@@ -284,6 +292,7 @@ bool penta_print_code(const penta_module *module, const penta_option *options, s
     for (size_t i = 0; ok && i < l.code.count; i++) print_part(&l, &l.code.items[i]);
     ok = ok && listing_complete(&l, l.out.out.size, options, count);
     arrow_text_free(l.arrows);
+    source_text_close(&source);
     listing_close(&l);
     return writer_give(&l.out, ok, out, err);
 }

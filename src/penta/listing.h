@@ -9,6 +9,8 @@ struct listing_parts {
     size_t count, capacity;
 };
 
+struct source_text; /* defined in penta/source_text.h */
+
 struct listing {
     const penta_module *module;
     struct listing_parts code, functions; /* functions: labels, too */
@@ -16,6 +18,7 @@ struct listing {
     const char *select;                   /* the selector of instructions, or NULL for all */
     struct selection selection;           /* their bytes */
     struct arrow_text *arrows;            /* NULL without arrows */
+    struct source_text *source;           /* NULL without source lines */
     struct writer out;
     penta_error *err;
 };
