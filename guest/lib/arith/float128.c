@@ -17,7 +17,7 @@ static quad_bits div_by(quad_bits high, quad_bits low, quad_bits d, quad_bits *r
 #include "arith/float_arith.h"
 
 /* Converts the bits of a float or double. */
-static quad extend(uint64_t bits, int fraction_bits, int exponent_max)
+static quad quad_extend(uint64_t bits, int fraction_bits, int exponent_max)
 {
     uint64_t fraction = bits & ((UINT64_C(1) << fraction_bits) - 1);
     int exponent = (int)(bits >> fraction_bits) & exponent_max;
@@ -37,16 +37,16 @@ static quad extend(uint64_t bits, int fraction_bits, int exponent_max)
                     (quad_bits)fraction << (FRACTION - fraction_bits));
 }
 
-static uint64_t narrow(quad x, int fraction_bits, int exponent_max)
+static uint64_t quad_narrow(quad x, int fraction_bits, int exponent_max)
 {
     quad_bits a = bits_of(x), significand;
     uint64_t sign = a & SIGN ? UINT64_C(1) << (fraction_bits == 52 ? 63 : 31) : 0;
     uint64_t infinite = (uint64_t)exponent_max << fraction_bits;
-    a = magnitude(a);
+    a = float_magnitude(a);
     if (a > INFINITE) return sign | infinite | UINT64_C(1) << (fraction_bits - 1);
     if (!a) return sign;
     if (a == INFINITE) return sign | infinite;
-    int exponent = unpack(a, &significand) - BIAS + exponent_max / 2,
+    int exponent = float_unpack(a, &significand) - BIAS + exponent_max / 2,
         drop = FRACTION - fraction_bits;
     if (exponent >= exponent_max) return sign | infinite;
     if (exponent <= 0) {
@@ -64,19 +64,19 @@ quad __extenddftf2(double x)
 {
     uint64_t bits;
     __builtin_memcpy(&bits, &x, sizeof bits);
-    return extend(bits, 52, 2047);
+    return quad_extend(bits, 52, 2047);
 }
 
 quad __extendsftf2(float x)
 {
     uint32_t bits;
     __builtin_memcpy(&bits, &x, sizeof bits);
-    return extend(bits, 23, 255);
+    return quad_extend(bits, 23, 255);
 }
 
 double __trunctfdf2(quad x)
 {
-    uint64_t bits = narrow(x, 52, 2047);
+    uint64_t bits = quad_narrow(x, 52, 2047);
     double result;
     __builtin_memcpy(&result, &bits, sizeof result);
     return result;
@@ -84,7 +84,7 @@ double __trunctfdf2(quad x)
 
 float __trunctfsf2(quad x)
 {
-    uint32_t bits = (uint32_t)narrow(x, 23, 255);
+    uint32_t bits = (uint32_t)quad_narrow(x, 23, 255);
     float result;
     __builtin_memcpy(&result, &bits, sizeof result);
     return result;

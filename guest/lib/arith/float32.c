@@ -36,5 +36,5 @@ float __truncdfsf2(double x)
     if (!exponent) return float_of(sign); /* The number is far below the smallest float. */
     fraction |= (uint64_t)1 << 52;
     uint32_t significand = (uint32_t)(fraction >> 22) | ((fraction & 0x3fffff) != 0);
-    return pack(sign, exponent - 1023 + 127, significand);
+    return float_pack(sign, exponent - 1023 + 127, significand);
 }

@@ -46,10 +46,10 @@ static inline int leading_zeros(REP x)
 #endif
 }
 
-static inline REP magnitude(REP bits) { return bits & ~SIGN; }
+static inline REP float_magnitude(REP bits) { return bits & ~SIGN; }
 
 /* Unpacks a number that is not zero, infinite or NaN. */
-static inline int unpack(REP bits, REP *significand)
+static inline int float_unpack(REP bits, REP *significand)
 {
     int exponent = (int)(bits >> FRACTION & EXPONENT_MAX);
     *significand = bits & (ONE - 1);
@@ -69,7 +69,7 @@ static inline REP shift_right(REP x, int n)
     return n ? x >> n | ((REP)(x << (WIDTH - n)) != 0) : x;
 }
 
-static FLOAT pack(REP sign, int exponent, REP significand)
+static FLOAT float_pack(REP sign, int exponent, REP significand)
 {
     const REP half = (REP)1 << (SPARE - 1);
     if (exponent >= EXPONENT_MAX) return float_of(sign | INFINITE);
@@ -87,30 +87,31 @@ static FLOAT pack(REP sign, int exponent, REP significand)
 static inline FLOAT add_finite(REP a, REP b) /* requires |a| >= |b| > 0 */
 {
     REP sa, sb, sign = a & SIGN;
-    int exponent = unpack(magnitude(a), &sa), other = unpack(magnitude(b), &sb);
+    int exponent = float_unpack(float_magnitude(a), &sa),
+        other = float_unpack(float_magnitude(b), &sb);
     sa <<= SPARE;
     sb = shift_right(sb << SPARE, exponent - other);
     if ((a ^ b) & SIGN) {
         sa -= sb;
         if (!sa) return float_of(0);
         int shift = leading_zeros(sa) - 1;
-        return pack(sign, exponent - shift, sa << shift);
+        return float_pack(sign, exponent - shift, sa << shift);
     }
     sa += sb;
-    if (sa & SIGN) return pack(sign, exponent + 1, shift_right(sa, 1));
-    return pack(sign, exponent, sa);
+    if (sa & SIGN) return float_pack(sign, exponent + 1, shift_right(sa, 1));
+    return float_pack(sign, exponent, sa);
 }
 
 static FLOAT add_bits(REP a, REP b)
 {
-    if (magnitude(a) < magnitude(b)) {
+    if (float_magnitude(a) < float_magnitude(b)) {
         REP t = a;
         a = b;
         b = t;
     }
-    if (magnitude(a) > INFINITE) return float_of(QUIET_NAN);
-    if (magnitude(a) == INFINITE) return float_of(a == (b ^ SIGN) ? QUIET_NAN : a);
-    if (!magnitude(b)) return float_of(magnitude(a) ? a : a & b);
+    if (float_magnitude(a) > INFINITE) return float_of(QUIET_NAN);
+    if (float_magnitude(a) == INFINITE) return float_of(a == (b ^ SIGN) ? QUIET_NAN : a);
+    if (!float_magnitude(b)) return float_of(float_magnitude(a) ? a : a & b);
     return add_finite(a, b);
 }
 
@@ -121,57 +122,57 @@ FLOAT NAME(neg, 2)(FLOAT a) { return float_of(bits_of(a) ^ SIGN); }
 FLOAT NAME(mul, 3)(FLOAT x, FLOAT y)
 {
     REP a = bits_of(x), b = bits_of(y), sign = (a ^ b) & SIGN, low;
-    a = magnitude(a);
-    b = magnitude(b);
+    a = float_magnitude(a);
+    b = float_magnitude(b);
     if (a > INFINITE || b > INFINITE) return float_of(QUIET_NAN);
     if (a == INFINITE || b == INFINITE) return float_of(a && b ? sign | INFINITE : QUIET_NAN);
     if (!a || !b) return float_of(sign);
-    int exponent = unpack(a, &a) + unpack(b, &b) - BIAS;
+    int exponent = float_unpack(a, &a) + float_unpack(b, &b) - BIAS;
     REP high = MUL_HIGH(a << (SPARE + 1), b << (SPARE + 1), &low);
     if (high & SIGN) {
         high = shift_right(high, 1);
         exponent++;
     }
-    return pack(sign, exponent, high | (low != 0));
+    return float_pack(sign, exponent, high | (low != 0));
 }
 
 FLOAT NAME(div, 3)(FLOAT x, FLOAT y)
 {
     REP a = bits_of(x), b = bits_of(y), sign = (a ^ b) & SIGN, rest;
-    a = magnitude(a);
-    b = magnitude(b);
+    a = float_magnitude(a);
+    b = float_magnitude(b);
     if (a > INFINITE || b > INFINITE || a == b) {
         if (a == b && a && a < INFINITE) return float_of(sign | (REP)BIAS << FRACTION);
         return float_of(QUIET_NAN);
     }
     if (a == INFINITE || !b) return float_of(sign | INFINITE);
     if (b == INFINITE || !a) return float_of(sign);
-    int exponent = unpack(a, &a) - unpack(b, &b) + BIAS;
+    int exponent = float_unpack(a, &a) - float_unpack(b, &b) + BIAS;
     if (a < b) {
         a <<= 1;
         exponent--;
     }
     REP quotient = DIV_BY(a >> 2, (REP)(a << (WIDTH - 2)), b, &rest);
-    return pack(sign, exponent, quotient | (rest != 0));
+    return float_pack(sign, exponent, quotient | (rest != 0));
 }
 
-static inline int compare(FLOAT x, FLOAT y, int unordered)
+static inline int float_compare(FLOAT x, FLOAT y, int unordered)
 {
     REP a = bits_of(x), b = bits_of(y);
-    if (magnitude(a) > INFINITE || magnitude(b) > INFINITE) return unordered;
-    if (!magnitude(a | b)) return 0;
+    if (float_magnitude(a) > INFINITE || float_magnitude(b) > INFINITE) return unordered;
+    if (!float_magnitude(a | b)) return 0;
     if ((a ^ b) & SIGN) return a & SIGN ? -1 : 1;
     int order = a < b ? -1 : a > b;
     return a & SIGN ? -order : order;
 }
 
-long NAME(eq, 2)(FLOAT a, FLOAT b) { return compare(a, b, 1); }
-long NAME(ne, 2)(FLOAT a, FLOAT b) { return compare(a, b, 1); }
-long NAME(lt, 2)(FLOAT a, FLOAT b) { return compare(a, b, 1); }
-long NAME(le, 2)(FLOAT a, FLOAT b) { return compare(a, b, 1); }
-long NAME(gt, 2)(FLOAT a, FLOAT b) { return compare(a, b, -1); }
-long NAME(ge, 2)(FLOAT a, FLOAT b) { return compare(a, b, -1); }
-long NAME(unord, 2)(FLOAT a, FLOAT b) { return compare(a, b, 2) == 2; }
+long NAME(eq, 2)(FLOAT a, FLOAT b) { return float_compare(a, b, 1); }
+long NAME(ne, 2)(FLOAT a, FLOAT b) { return float_compare(a, b, 1); }
+long NAME(lt, 2)(FLOAT a, FLOAT b) { return float_compare(a, b, 1); }
+long NAME(le, 2)(FLOAT a, FLOAT b) { return float_compare(a, b, 1); }
+long NAME(gt, 2)(FLOAT a, FLOAT b) { return float_compare(a, b, -1); }
+long NAME(ge, 2)(FLOAT a, FLOAT b) { return float_compare(a, b, -1); }
+long NAME(unord, 2)(FLOAT a, FLOAT b) { return float_compare(a, b, 2) == 2; }
 
 /* Converts x * 2^exponent with a sign. Bit 0 of x is also set if the number has any lower bits. */
 static FLOAT from_u64(REP sign, uint64_t x, int exponent)
@@ -185,7 +186,7 @@ static FLOAT from_u64(REP sign, uint64_t x, int exponent)
     uint64_t below = x & (((uint64_t)1 << (66 - WIDTH - 1)) - 1);
     REP significand = (REP)(x >> (66 - WIDTH - 1)) | (below != 0);
 #endif
-    return pack(sign, BIAS + 63 - shift + exponent, significand);
+    return float_pack(sign, BIAS + 63 - shift + exponent, significand);
 }
 
 FLOAT NAME(floatunsi, )(uint32_t x) { return from_u64(0, x, 0); }
@@ -204,9 +205,9 @@ static uint64_t to_u64(REP a, int bits)
 {
     const uint64_t most = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
     REP significand;
-    a = magnitude(a);
+    a = float_magnitude(a);
     if (a < (REP)BIAS << FRACTION) return 0;
-    int exponent = unpack(a, &significand) - BIAS;
+    int exponent = float_unpack(a, &significand) - BIAS;
     if (exponent >= bits) return most;
     if (exponent <= FRACTION) return significand >> (FRACTION - exponent);
     return (uint64_t)significand << (exponent - FRACTION);
@@ -215,7 +216,7 @@ static uint64_t to_u64(REP a, int bits)
 static int64_t to_i64(FLOAT x, int bits)
 {
     REP a = bits_of(x);
-    if (magnitude(a) > INFINITE) return 0;
+    if (float_magnitude(a) > INFINITE) return 0;
     uint64_t most = ((uint64_t)1 << (bits - 1)) - 1, n = to_u64(a, 64);
     if (a & SIGN) return n > most ? -(int64_t)most - 1 : -(int64_t)n;
     return (int64_t)(n > most ? most : n);
@@ -224,7 +225,7 @@ static int64_t to_i64(FLOAT x, int bits)
 static uint64_t to_unsigned(FLOAT x, int bits)
 {
     REP a = bits_of(x);
-    return a & SIGN || magnitude(a) > INFINITE ? 0 : to_u64(a, bits);
+    return a & SIGN || float_magnitude(a) > INFINITE ? 0 : to_u64(a, bits);
 }
 
 int32_t NAME(fix, si)(FLOAT x) { return (int32_t)to_i64(x, 32); }
@@ -239,7 +240,7 @@ static FLOAT from_u128(REP sign, unsigned __int128 x)
 #if WIDTH == 128
     if (!x) return float_of(0);
     int shift = leading_zeros(x);
-    return pack(sign, BIAS + 127 - shift, shift_right(x << shift, 1));
+    return float_pack(sign, BIAS + 127 - shift, shift_right(x << shift, 1));
 #else
     uint64_t high = (uint64_t)(x >> 64), low = (uint64_t)x;
     if (!high) return from_u64(sign, low, 0);
@@ -261,9 +262,9 @@ FLOAT NAME(floatti, )(__int128 x)
 static unsigned __int128 to_u128(REP a, int bits)
 {
     REP significand;
-    a = magnitude(a);
+    a = float_magnitude(a);
     if (a < (REP)BIAS << FRACTION) return 0;
-    int exponent = unpack(a, &significand) - BIAS;
+    int exponent = float_unpack(a, &significand) - BIAS;
     if (exponent >= bits) return ~(unsigned __int128)0 >> (128 - bits);
     if (exponent <= FRACTION) return significand >> (FRACTION - exponent);
     return (unsigned __int128)significand << (exponent - FRACTION);
@@ -272,14 +273,14 @@ static unsigned __int128 to_u128(REP a, int bits)
 unsigned __int128 NAME(fixuns, ti)(FLOAT x)
 {
     REP a = bits_of(x);
-    return a & SIGN || magnitude(a) > INFINITE ? 0 : to_u128(a, 128);
+    return a & SIGN || float_magnitude(a) > INFINITE ? 0 : to_u128(a, 128);
 }
 __int128 NAME(fix, ti)(FLOAT x)
 {
     REP a = bits_of(x);
-    if (magnitude(a) > INFINITE) return 0;
+    if (float_magnitude(a) > INFINITE) return 0;
     __int128 n = (__int128)to_u128(a, 127);
-    bool least = a & SIGN && magnitude(a) >= (REP)(BIAS + 127) << FRACTION;
+    bool least = a & SIGN && float_magnitude(a) >= (REP)(BIAS + 127) << FRACTION;
     return a & SIGN ? -n - least : n;
 }
 

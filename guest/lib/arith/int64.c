@@ -3,7 +3,7 @@
 
 #if __SIZEOF_POINTER__ == 4 || defined(PENTA_TEST)
 
-static uint64_t divide(uint64_t a, uint64_t b, uint64_t *rest)
+static uint64_t u64_divide(uint64_t a, uint64_t b, uint64_t *rest)
 {
     if (a < b) {
         *rest = a;
@@ -43,7 +43,7 @@ static uint64_t divide(uint64_t a, uint64_t b, uint64_t *rest)
 
 uint64_t __udivmoddi4(uint64_t a, uint64_t b, uint64_t *rest)
 {
-    uint64_t left, quotient = divide(a, b, &left);
+    uint64_t left, quotient = u64_divide(a, b, &left);
     if (rest) *rest = left;
     return quotient;
 }
@@ -51,28 +51,28 @@ uint64_t __udivmoddi4(uint64_t a, uint64_t b, uint64_t *rest)
 uint64_t __udivdi3(uint64_t a, uint64_t b)
 {
     uint64_t rest;
-    return divide(a, b, &rest);
+    return u64_divide(a, b, &rest);
 }
 
 uint64_t __umoddi3(uint64_t a, uint64_t b)
 {
     uint64_t rest;
-    divide(a, b, &rest);
+    u64_divide(a, b, &rest);
     return rest;
 }
 
-static uint64_t absolute(int64_t x) { return x < 0 ? 0 - (uint64_t)x : (uint64_t)x; }
+static uint64_t i64_absolute(int64_t x) { return x < 0 ? 0 - (uint64_t)x : (uint64_t)x; }
 
 int64_t __divdi3(int64_t a, int64_t b)
 {
-    uint64_t rest, quotient = divide(absolute(a), absolute(b), &rest);
+    uint64_t rest, quotient = u64_divide(i64_absolute(a), i64_absolute(b), &rest);
     return (int64_t)((a < 0) != (b < 0) ? 0 - quotient : quotient);
 }
 
 int64_t __moddi3(int64_t a, int64_t b)
 {
     uint64_t rest;
-    divide(absolute(a), absolute(b), &rest);
+    u64_divide(i64_absolute(a), i64_absolute(b), &rest);
     return (int64_t)(a < 0 ? 0 - rest : rest);
 }
 

@@ -1,7 +1,7 @@
 /* Implements <complex.h> for float. Results are computed in double and then rounded. */
 #include <complex.h>
 
-static inline float complex narrow(double complex z)
+static inline float complex complex_narrow(double complex z)
 {
     union {
         float part[2];
@@ -11,7 +11,7 @@ static inline float complex narrow(double complex z)
 }
 
 #define ONE(name)                                                                                  \
-    float complex name##f(float complex z) { return narrow(name(z)); }
+    float complex name##f(float complex z) { return complex_narrow(name(z)); }
 ONE(cacos)
 ONE(casin)
 ONE(catan)
@@ -33,4 +33,4 @@ float cabsf(float complex z) { return (float)cabs(z); }
 float cargf(float complex z) { return (float)carg(z); }
 float crealf(float complex z) { return __real__ z; }
 float cimagf(float complex z) { return __imag__ z; }
-float complex cpowf(float complex z, float complex w) { return narrow(cpow(z, w)); }
+float complex cpowf(float complex z, float complex w) { return complex_narrow(cpow(z, w)); }

@@ -62,7 +62,7 @@ double modf(double x, double *integer)
 
 /* Returns the biased exponent. *significand gets the significand with its leading one at bit
  * FRACTION. The number must not be zero, infinite or NaN. */
-static int unpack(uint64_t bits, uint64_t *significand)
+static int double_unpack(uint64_t bits, uint64_t *significand)
 {
     int exponent = exponent_of(bits);
     *significand = bits & (one - 1);
@@ -75,8 +75,8 @@ static int unpack(uint64_t bits, uint64_t *significand)
     return 1 - shift;
 }
 
-/* Packs what unpack gives. Only subnormal results need rounding. */
-static double pack(uint64_t sign, int exponent, uint64_t significand)
+/* Packs what double_unpack gives. Only subnormal results need rounding. */
+static double double_pack(uint64_t sign, int exponent, uint64_t significand)
 {
     if (exponent >= TOP) return double_of(sign | (uint64_t)TOP << FRACTION);
     if (exponent > 0)
@@ -90,25 +90,25 @@ static double pack(uint64_t sign, int exponent, uint64_t significand)
 }
 
 /* Tells whether a number is neither zero, infinite nor NaN. */
-static int ordinary(uint64_t bits) { return bits << 1 && exponent_of(bits) != TOP; }
+static int double_is_ordinary(uint64_t bits) { return bits << 1 && exponent_of(bits) != TOP; }
 
 double frexp(double x, int *exponent)
 {
     uint64_t bits = bits_of(x), significand;
     *exponent = 0;
-    if (!ordinary(bits)) return x;
-    *exponent = unpack(bits, &significand) - BIAS + 1;
-    return pack(bits & sign_bit, BIAS - 1, significand);
+    if (!double_is_ordinary(bits)) return x;
+    *exponent = double_unpack(bits, &significand) - BIAS + 1;
+    return double_pack(bits & sign_bit, BIAS - 1, significand);
 }
 
 double ldexp(double x, int exponent)
 {
     uint64_t bits = bits_of(x), significand;
-    if (!ordinary(bits)) return x;
+    if (!double_is_ordinary(bits)) return x;
     if (exponent > 5000) exponent = 5000;
     if (exponent < -5000) exponent = -5000;
-    exponent += unpack(bits, &significand);
-    return pack(bits & sign_bit, exponent, significand);
+    exponent += double_unpack(bits, &significand);
+    return double_pack(bits & sign_bit, exponent, significand);
 }
 
 double scalbn(double x, int exponent) { return ldexp(x, exponent); }
@@ -118,13 +118,13 @@ double fmod(double x, double y)
     uint64_t a = bits_of(x), b = bits_of(y), sa, sb;
     if (isnan(x) || isnan(y) || isinf(x) || !(b << 1)) return NAN;
     if (isinf(y) || !(a << 1)) return x;
-    int ea = unpack(a, &sa), eb = unpack(b, &sb);
+    int ea = double_unpack(a, &sa), eb = double_unpack(b, &sb);
     for (; ea > eb; ea--) sa = (sa >= sb ? sa - sb : sa) << 1;
     if (ea < eb) return x;
     if (sa >= sb) sa -= sb;
     if (!sa) return double_of(a & sign_bit);
     int shift = __builtin_clzll(sa) - (63 - FRACTION);
-    return pack(a & sign_bit, ea - shift, sa << shift);
+    return double_pack(a & sign_bit, ea - shift, sa << shift);
 }
 
 /* Computes the root bit by bit. The significand is extended to 109 or 110 bits, so that the root
@@ -134,7 +134,7 @@ double sqrt(double x)
     uint64_t bits = bits_of(x), significand, root = 0;
     if (!(bits << 1) || isnan(x) || (isinf(x) && !(bits >> 63))) return x;
     if (bits >> 63) return NAN;
-    int exponent = unpack(bits, &significand) - BIAS;
+    int exponent = double_unpack(bits, &significand) - BIAS;
     if (exponent & 1) {
         significand <<= 1;
         exponent--;
@@ -157,7 +157,7 @@ double sqrt(double x)
     uint64_t below = root & 3;
     root >>= 2;
     if (below == 3 || (below == 2 && (rest || root & 1))) root++;
-    return pack(0, exponent / 2 + BIAS, root);
+    return double_pack(0, exponent / 2 + BIAS, root);
 }
 
 double fmin(double x, double y) { return isnan(x) ? y : isnan(y) || x < y ? x : y; }

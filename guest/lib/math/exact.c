@@ -102,7 +102,8 @@ struct long_number { /* A number of 128 bits with the leading one at bit 125. */
     bool negative;
 };
 
-static struct long_number normal(bool negative, uint64_t high, uint64_t low, int exponent)
+static struct long_number long_number_normal(bool negative, uint64_t high, uint64_t low,
+                                             int exponent)
 {
     struct long_number n = {high, low, exponent, negative};
     if (!n.high) {
@@ -154,7 +155,7 @@ static double add_long(struct long_number a, struct long_number b)
         a.low -= b.low;
     }
     if (!a.high && !a.low) return 0;
-    a = normal(a.negative, a.high, a.low, a.exponent);
+    a = long_number_normal(a.negative, a.high, a.low, a.exponent);
     /* `top` is the highest 64 of 126 bits. Its lowest bit is also set if any lower bit is. */
     uint64_t top = a.high << 2 | a.low >> 62;
     return penta_real_round((struct real){top | (a.low << 2 != 0), a.exponent, a.negative});
@@ -168,7 +169,9 @@ double fma(double x, double y, double z)
     if (fabs(z) == infinity) return z;
     struct real a = penta_real_of(x), b = penta_real_of(y), c = penta_real_of(z);
     high = wide_mul(a.significand, b.significand, &low);
-    struct long_number p = normal(a.negative != b.negative, high, low, a.exponent + b.exponent - 1);
+    struct long_number p =
+        long_number_normal(a.negative != b.negative, high, low, a.exponent + b.exponent - 1);
     if (!c.significand) return add_long(p, (struct long_number){0, 0, p.exponent, p.negative});
-    return add_long(p, normal(c.negative, c.significand >> 2, c.significand << 62, c.exponent));
+    return add_long(
+        p, long_number_normal(c.negative, c.significand >> 2, c.significand << 62, c.exponent));
 }

@@ -12,14 +12,14 @@ static const uint64_t log2_e = 0xb8aa3b295c17f0bc;
 static struct real exp_fraction(uint64_t r, int exponent)
 {
     uint64_t sum = penta_inverse_factorial[20];
-    for (int n = 19; n >= 2; n--) sum = penta_inverse_factorial[n] + times(r, sum);
-    sum = r + times(times(r, r), sum); /* The sum is e^r - 1. */
+    for (int n = 19; n >= 2; n--) sum = penta_inverse_factorial[n] + fraction_times(r, sum);
+    sum = r + fraction_times(fraction_times(r, r), sum); /* The sum is e^r - 1. */
     return (struct real){UINT64_C(1) << 63 | sum >> 1, exponent, false};
 }
 
 struct real penta_real_exp2(int whole, uint64_t fraction)
 {
-    return exp_fraction(times(fraction, ln2_high), whole);
+    return exp_fraction(fraction_times(fraction, ln2_high), whole);
 }
 
 struct real penta_real_exp(struct real x)
@@ -33,8 +33,8 @@ struct real penta_real_exp(struct real x)
         fraction = x.significand << x.exponent << 1;
     }
     /* Subtracts q * ln 2. q is the largest multiple that fits, or off by one. */
-    uint64_t q = times(whole << 52 | fraction >> 12, log2_e) >> 51;
-    uint64_t high = wide_mul(q, ln2_high, &low), more = times(q, ln2_low);
+    uint64_t q = fraction_times(whole << 52 | fraction >> 12, log2_e) >> 51;
+    uint64_t high = wide_mul(q, ln2_high, &low), more = fraction_times(q, ln2_low);
     low += more;
     high += low < more;
     whole -= high + (fraction < low);
@@ -58,11 +58,11 @@ struct real penta_real_expm1(struct real x)
     if (!x.significand) return x;
     uint64_t a = penta_real_fraction(x), sum = penta_inverse_factorial[18];
     for (int n = 17; n >= 2; n--) {
-        uint64_t product = times(a, sum);
+        uint64_t product = fraction_times(a, sum);
         sum = x.negative ? penta_inverse_factorial[n] - product
                          : penta_inverse_factorial[n] + product;
     }
-    struct real rest = penta_real_make(x.negative, times(a, sum), -1);
+    struct real rest = penta_real_make(x.negative, fraction_times(a, sum), -1);
     return penta_real_mul(x, penta_real_add(REAL_ONE, rest));
 }
 
@@ -108,7 +108,7 @@ static struct real twice_atanh(struct real s)
     if (!s.significand) return s;
     struct real square = penta_real_mul(s, s);
     uint64_t z = penta_real_fraction(square), sum = 0;
-    for (unsigned n = 29; n >= 3; n -= 2) sum = times(z, UINT64_MAX / n + sum);
+    for (unsigned n = 29; n >= 3; n -= 2) sum = fraction_times(z, UINT64_MAX / n + sum);
     return real_scale(penta_real_add(s, penta_real_mul(s, penta_real_make(false, sum, -1))), 1);
 }
 

@@ -25,7 +25,7 @@ static quad quad_of(quad_bits bits)
 
 static bool is_nan(quad x) { return (bits_of(x) & ~SIGN) > INFINITE; }
 static bool is_infinite(quad x) { return (bits_of(x) & ~SIGN) == INFINITE; }
-static bool is_zero(quad x) { return !(bits_of(x) & ~SIGN); }
+static bool quad_is_zero(quad x) { return !(bits_of(x) & ~SIGN); }
 
 quad penta_quad_abs(quad x) { return quad_of(bits_of(x) & ~SIGN); }
 quad penta_quad_copysign(quad x, quad y)
@@ -72,12 +72,12 @@ quad penta_quad_modf(quad x, quad *whole)
     return penta_quad_copysign(is_infinite(x) ? 0 : x - *whole, x);
 }
 
-static bool ordinary(quad x) { return !is_zero(x) && penta_quad_finite(x); }
+static bool quad_is_ordinary(quad x) { return !quad_is_zero(x) && penta_quad_finite(x); }
 
 quad penta_quad_frexp(quad x, int *exponent)
 {
     *exponent = 0;
-    if (!ordinary(x)) return x;
+    if (!quad_is_ordinary(x)) return x;
     struct long_real a = penta_long_of(x);
     *exponent = a.exponent + 1;
     a.exponent = -1;
@@ -86,7 +86,7 @@ quad penta_quad_frexp(quad x, int *exponent)
 
 quad penta_quad_ldexp(quad x, int exponent)
 {
-    if (!ordinary(x)) return x;
+    if (!quad_is_ordinary(x)) return x;
     if (exponent > 70000) exponent = 70000;
     if (exponent < -70000) exponent = -70000;
     return penta_long_round(long_scale(penta_long_of(x), exponent));
@@ -96,14 +96,14 @@ quad penta_quad_logb(quad x)
 {
     if (is_nan(x)) return x;
     if (is_infinite(x)) return quad_of(INFINITE);
-    return is_zero(x) ? quad_of(INFINITE | SIGN) : penta_long_of(x).exponent;
+    return quad_is_zero(x) ? quad_of(INFINITE | SIGN) : penta_long_of(x).exponent;
 }
 
 int penta_quad_ilogb(quad x)
 {
     if (is_nan(x)) return FP_ILOGBNAN;
     if (is_infinite(x)) return INT_MAX;
-    return is_zero(x) ? FP_ILOGB0 : penta_long_of(x).exponent;
+    return quad_is_zero(x) ? FP_ILOGB0 : penta_long_of(x).exponent;
 }
 
 quad penta_quad_nextafter(quad x, quad y)
@@ -111,7 +111,7 @@ quad penta_quad_nextafter(quad x, quad y)
     quad_bits bits = bits_of(x);
     if (is_nan(x) || is_nan(y)) return penta_quad_nan();
     if (x == y) return y;
-    if (is_zero(x)) return quad_of(1 | (bits_of(y) & SIGN));
+    if (quad_is_zero(x)) return quad_of(1 | (bits_of(y) & SIGN));
     return quad_of((x < y) == !(bits & SIGN) ? bits + 1 : bits - 1);
 }
 
@@ -145,8 +145,8 @@ static struct long_real long_modulo(struct long_real x, struct long_real y, unsi
 quad penta_quad_fmod(quad x, quad y)
 {
     unsigned quotient;
-    if (is_nan(x) || is_nan(y) || is_infinite(x) || is_zero(y)) return penta_quad_nan();
-    if (is_infinite(y) || is_zero(x)) return x;
+    if (is_nan(x) || is_nan(y) || is_infinite(x) || quad_is_zero(y)) return penta_quad_nan();
+    if (is_infinite(y) || quad_is_zero(x)) return x;
     struct long_real rest = long_modulo(penta_long_of(x), penta_long_of(y), &quotient);
     return penta_quad_copysign(penta_long_round(rest), x);
 }
@@ -155,8 +155,8 @@ quad penta_quad_remquo(quad x, quad y, int *quotient)
 {
     unsigned n = 0;
     *quotient = 0;
-    if (is_nan(x) || is_nan(y) || is_infinite(x) || is_zero(y)) return penta_quad_nan();
-    if (is_infinite(y) || is_zero(x)) return x;
+    if (is_nan(x) || is_nan(y) || is_infinite(x) || quad_is_zero(y)) return penta_quad_nan();
+    if (is_infinite(y) || quad_is_zero(x)) return x;
     struct long_real b = long_abs(penta_long_of(y)), rest = long_modulo(penta_long_of(x), b, &n);
     struct long_real twice = rest;
     if (rest.significand) twice.exponent++;
@@ -181,7 +181,7 @@ quad penta_quad_remainder(quad x, quad y)
 
 quad penta_quad_sqrt(quad x)
 {
-    if (is_nan(x) || is_zero(x)) return x;
+    if (is_nan(x) || quad_is_zero(x)) return x;
     if (bits_of(x) & SIGN) return penta_quad_nan();
     if (is_infinite(x)) return x;
     struct long_real a = penta_long_of(x);
@@ -269,7 +269,7 @@ static quad sum_add(struct long_sum a, struct long_sum b)
 quad penta_quad_fma(quad x, quad y, quad z)
 {
     if (is_nan(x) || is_nan(y) || is_nan(z)) return penta_quad_nan();
-    if (!ordinary(x) || !ordinary(y)) return x * y + z;
+    if (!quad_is_ordinary(x) || !quad_is_ordinary(y)) return x * y + z;
     if (is_infinite(z)) return z;
     struct long_real a = penta_long_of(x), b = penta_long_of(y), c = penta_long_of(z);
     quad_bits low, high = wider_mul(a.significand, b.significand, &low);

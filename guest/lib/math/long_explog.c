@@ -5,9 +5,9 @@
 #include "math/long_functions.h"
 #include "math/long_real.h"
 
-static bool is_nan(quad x) { return x != x; }
-static bool infinite(quad x) { return !is_nan(x) && !penta_quad_finite(x); }
-static quad infinity(bool negative)
+static bool quad_is_nan(quad x) { return x != x; }
+static bool quad_is_infinite(quad x) { return !quad_is_nan(x) && !penta_quad_finite(x); }
+static quad quad_infinity(bool negative)
 {
     return negative ? -penta_quad_infinity() : penta_quad_infinity();
 }
@@ -19,16 +19,16 @@ static quad with_sign(struct long_real a, quad x)
 
 quad penta_quad_exp(quad x)
 {
-    if (is_nan(x)) return x;
-    if (x > 11357) return infinity(false);
+    if (quad_is_nan(x)) return x;
+    if (x > 11357) return quad_infinity(false);
     if (x < -11434) return 0;
     return penta_long_round(penta_long_exp(penta_long_of(x)));
 }
 
 quad penta_quad_exp2(quad x)
 {
-    if (is_nan(x)) return x;
-    if (x >= 16384) return infinity(false);
+    if (quad_is_nan(x)) return x;
+    if (x >= 16384) return quad_infinity(false);
     if (x < -16500) return 0;
     quad whole = penta_quad_floor(x);
     struct long_real power = penta_long_mul(penta_long_of(x - whole), LONG_LN2);
@@ -37,8 +37,8 @@ quad penta_quad_exp2(quad x)
 
 quad penta_quad_expm1(quad x)
 {
-    if (is_nan(x) || x == 0) return x;
-    if (x > 11357) return infinity(false);
+    if (quad_is_nan(x) || x == 0) return x;
+    if (x > 11357) return quad_infinity(false);
     if (x < -120) return -1;
     return penta_long_round(penta_long_expm1(penta_long_of(x)));
 }
@@ -46,10 +46,10 @@ quad penta_quad_expm1(quad x)
 /* Handles zero, negative numbers, infinity and NaN: returns true, and *result is the logarithm. */
 static bool log_special(quad x, quad *result)
 {
-    if (is_nan(x) || x == penta_quad_infinity())
+    if (quad_is_nan(x) || x == penta_quad_infinity())
         *result = x;
     else if (x == 0)
-        *result = infinity(true);
+        *result = quad_infinity(true);
     else if (x < 0)
         *result = penta_quad_nan();
     else
@@ -82,8 +82,8 @@ quad penta_quad_log10(quad x)
 
 quad penta_quad_log1p(quad x)
 {
-    if (is_nan(x) || x == penta_quad_infinity() || x == 0) return x;
-    if (x == -1) return infinity(true);
+    if (quad_is_nan(x) || x == penta_quad_infinity() || x == 0) return x;
+    if (x == -1) return quad_infinity(true);
     if (x < -1) return penta_quad_nan();
     return penta_long_round(penta_long_log1p(penta_long_of(x)));
 }
@@ -98,15 +98,15 @@ static bool odd_integer(quad y)
 quad penta_quad_pow(quad x, quad y)
 {
     if (y == 0 || x == 1) return 1;
-    if (is_nan(x) || is_nan(y)) return penta_quad_nan();
+    if (quad_is_nan(x) || quad_is_nan(y)) return penta_quad_nan();
     quad a = penta_quad_abs(x);
     bool odd = odd_integer(y), negative = odd && penta_quad_copysign(1, x) < 0;
-    if (infinite(y)) {
+    if (quad_is_infinite(y)) {
         if (a == 1) return 1;
-        return (a > 1) == (y > 0) ? infinity(false) : 0;
+        return (a > 1) == (y > 0) ? quad_infinity(false) : 0;
     }
-    if (x == 0 || infinite(x)) {
-        quad result = (x == 0) == (y > 0) ? 0 : infinity(false);
+    if (x == 0 || quad_is_infinite(x)) {
+        quad result = (x == 0) == (y > 0) ? 0 : quad_infinity(false);
         return negative ? -result : result;
     }
     if (x < 0 && penta_quad_trunc(y) != y) return penta_quad_nan();
@@ -114,7 +114,7 @@ quad penta_quad_pow(quad x, quad y)
     struct long_real power = penta_long_mul(penta_long_of(y), penta_long_log(penta_long_of(a)));
     quad result;
     if (power.exponent >= 14)
-        result = power.negative ? 0 : infinity(false);
+        result = power.negative ? 0 : quad_infinity(false);
     else
         result = penta_long_round(penta_long_exp(power));
     return negative ? -result : result;
@@ -132,8 +132,8 @@ quad penta_quad_cbrt(quad x)
 
 quad penta_quad_hypot(quad x, quad y)
 {
-    if (infinite(x) || infinite(y)) return infinity(false);
-    if (is_nan(x) || is_nan(y)) return penta_quad_nan();
+    if (quad_is_infinite(x) || quad_is_infinite(y)) return quad_infinity(false);
+    if (quad_is_nan(x) || quad_is_nan(y)) return penta_quad_nan();
     struct long_real a = penta_long_of(x), b = penta_long_of(y);
     return penta_long_round(
         penta_long_sqrt(penta_long_add(penta_long_mul(a, a), penta_long_mul(b, b))));
@@ -141,8 +141,8 @@ quad penta_quad_hypot(quad x, quad y)
 
 quad penta_quad_sinh(quad x)
 {
-    if (is_nan(x) || x == 0) return x;
-    if (penta_quad_abs(x) > 11358) return penta_quad_copysign(infinity(false), x);
+    if (quad_is_nan(x) || x == 0) return x;
+    if (penta_quad_abs(x) > 11358) return penta_quad_copysign(quad_infinity(false), x);
     struct long_real e = penta_long_expm1(abs_of(x));
     struct long_real other = penta_long_div(e, penta_long_add(e, LONG_ONE));
     return with_sign(long_scale(penta_long_add(e, other), -1), x);
@@ -150,15 +150,15 @@ quad penta_quad_sinh(quad x)
 
 quad penta_quad_cosh(quad x)
 {
-    if (is_nan(x)) return x;
-    if (penta_quad_abs(x) > 11358) return infinity(false);
+    if (quad_is_nan(x)) return x;
+    if (penta_quad_abs(x) > 11358) return quad_infinity(false);
     struct long_real e = penta_long_exp(penta_long_of(x));
     return penta_long_round(long_scale(penta_long_add(e, penta_long_div(LONG_ONE, e)), -1));
 }
 
 quad penta_quad_tanh(quad x)
 {
-    if (is_nan(x) || x == 0) return x;
+    if (quad_is_nan(x) || x == 0) return x;
     if (penta_quad_abs(x) > 45) return penta_quad_copysign(1, x);
     struct long_real e = penta_long_expm1(long_scale(abs_of(x), 1));
     return with_sign(penta_long_div(e, penta_long_add(e, LONG_TWO)), x);
@@ -175,7 +175,7 @@ quad penta_quad_asinh(quad x)
 
 quad penta_quad_acosh(quad x)
 {
-    if (is_nan(x) || x == penta_quad_infinity()) return x;
+    if (quad_is_nan(x) || x == penta_quad_infinity()) return x;
     if (x < 1) return penta_quad_nan();
     struct long_real t = penta_long_sub(penta_long_of(x), LONG_ONE);
     if (!t.significand) return 0;
@@ -185,28 +185,28 @@ quad penta_quad_acosh(quad x)
 
 quad penta_quad_atanh(quad x)
 {
-    if (is_nan(x) || x == 0) return x;
-    if (penta_quad_abs(x) == 1) return penta_quad_copysign(infinity(false), x);
+    if (quad_is_nan(x) || x == 0) return x;
+    if (penta_quad_abs(x) == 1) return penta_quad_copysign(quad_infinity(false), x);
     if (penta_quad_abs(x) > 1) return penta_quad_nan();
     struct long_real a = abs_of(x);
     struct long_real part = penta_long_div(long_scale(a, 1), penta_long_sub(LONG_ONE, a));
     return with_sign(long_scale(penta_long_log1p(part), -1), x);
 }
 
-static bool integer(quad x) { return penta_quad_trunc(x) == x; }
+static bool quad_is_integer(quad x) { return penta_quad_trunc(x) == x; }
 
 quad penta_quad_lgamma(quad x, int *sign)
 {
     bool negative;
     *sign = 1;
-    if (is_nan(x)) return x;
-    if (infinite(x)) return infinity(false);
+    if (quad_is_nan(x)) return x;
+    if (quad_is_infinite(x)) return quad_infinity(false);
     if (x == 0) {
         *sign = penta_quad_copysign(1, x) < 0 ? -1 : 1;
-        return infinity(false);
+        return quad_infinity(false);
     }
     struct long_real a = penta_long_of(x);
-    if ((x < 0 && integer(x)) || a.exponent > 16370) return infinity(false);
+    if ((x < 0 && quad_is_integer(x)) || a.exponent > 16370) return quad_infinity(false);
     quad result = penta_long_round(penta_long_lgamma(a, &negative));
     if (negative) *sign = -1;
     return result;
@@ -214,24 +214,24 @@ quad penta_quad_lgamma(quad x, int *sign)
 
 quad penta_quad_tgamma(quad x)
 {
-    if (is_nan(x)) return x;
-    if (x == 0) return penta_quad_copysign(infinity(false), x);
-    if (x < 0 && integer(x)) return penta_quad_nan();
-    if (x > 1756) return infinity(false);
+    if (quad_is_nan(x)) return x;
+    if (x == 0) return penta_quad_copysign(quad_infinity(false), x);
+    if (x < 0 && quad_is_integer(x)) return penta_quad_nan();
+    if (x > 1756) return quad_infinity(false);
     if (x < -1790) return odd_integer(penta_quad_floor(x)) ? -(quad)0 : 0;
     return penta_long_round(penta_long_tgamma(penta_long_of(x)));
 }
 
 quad penta_quad_erf(quad x)
 {
-    if (is_nan(x) || x == 0) return x;
+    if (quad_is_nan(x) || x == 0) return x;
     if (penta_quad_abs(x) > 10) return penta_quad_copysign(1, x);
     return penta_long_round(penta_long_erf(penta_long_of(x)));
 }
 
 quad penta_quad_erfc(quad x)
 {
-    if (is_nan(x)) return x;
+    if (quad_is_nan(x)) return x;
     if (x > 108) return 0;
     if (x < -10) return 2;
     return penta_long_round(penta_long_erfc(penta_long_of(x)));

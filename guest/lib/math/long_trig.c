@@ -15,7 +15,7 @@ static uint64_t bits_from(unsigned at)
  * Even the long double that is nearest to a multiple of pi/2 leaves enough of them. */
 enum { LIMBS = 6 };
 
-static struct long_real reduce(quad x, unsigned *quarter)
+static struct long_real angle_reduce(quad x, unsigned *quarter)
 {
     struct long_real a = long_abs(penta_long_of(x));
     *quarter = 0;
@@ -66,7 +66,7 @@ static struct long_real reduce(quad x, unsigned *quarter)
     return penta_long_mul(part, LONG_HALF_PI);
 }
 
-static quad_bits times(quad_bits a, quad_bits b)
+static quad_bits fraction_times(quad_bits a, quad_bits b)
 {
     quad_bits low;
     return wider_mul(a, b, &low);
@@ -74,29 +74,33 @@ static quad_bits times(quad_bits a, quad_bits b)
 
 /* Computes 1 - z (c - z (c - ...)), where the c are every second 1/n! from `first` on; z is a
  * fraction. */
-static struct long_real alternating(quad_bits z, int first)
+static struct long_real alternating_series(quad_bits z, int first)
 {
     quad_bits sum = 0;
     for (int n = first + 32 - (first & 1) * 2; n >= first; n -= 2)
-        sum = times(z, wider_join(penta_long_factorial[n][0], penta_long_factorial[n][1]) - sum);
+        sum = fraction_times(z, wider_join(penta_long_factorial[n][0], penta_long_factorial[n][1]) -
+                                    sum);
     return sum ? penta_long_make(false, 0 - sum, -1) : LONG_ONE;
 }
 
-static quad_bits square(struct long_real r)
+static quad_bits angle_square(struct long_real r)
 {
     return r.significand ? penta_long_fraction(penta_long_mul(r, r)) : 0;
 }
-static struct long_real sine(struct long_real r)
+static struct long_real angle_sine(struct long_real r)
 {
-    return penta_long_mul(r, alternating(square(r), 3));
+    return penta_long_mul(r, alternating_series(angle_square(r), 3));
 }
-static struct long_real cosine(struct long_real r) { return alternating(square(r), 2); }
+static struct long_real angle_cosine(struct long_real r)
+{
+    return alternating_series(angle_square(r), 2);
+}
 
 struct long_real penta_long_sin_pi(struct long_real x)
 {
     struct long_real quarter = long_scale(LONG_ONE, -2), half = long_scale(LONG_ONE, -1);
-    if (penta_long_compare(x, quarter) <= 0) return sine(penta_long_mul(x, LONG_PI));
-    return cosine(penta_long_mul(penta_long_sub(half, x), LONG_PI));
+    if (penta_long_compare(x, quarter) <= 0) return angle_sine(penta_long_mul(x, LONG_PI));
+    return angle_cosine(penta_long_mul(penta_long_sub(half, x), LONG_PI));
 }
 
 static quad with_sign(struct long_real r, bool negative)
@@ -109,16 +113,17 @@ quad penta_quad_sin(quad x)
     unsigned quarter;
     if (!penta_quad_finite(x)) return penta_quad_nan();
     if (x == 0) return x;
-    struct long_real r = reduce(x, &quarter);
-    return with_sign(quarter & 1 ? cosine(r) : sine(r), (quarter & 2) != 0 ? x > 0 : x < 0);
+    struct long_real r = angle_reduce(x, &quarter);
+    return with_sign(quarter & 1 ? angle_cosine(r) : angle_sine(r),
+                     (quarter & 2) != 0 ? x > 0 : x < 0);
 }
 
 quad penta_quad_cos(quad x)
 {
     unsigned quarter;
     if (!penta_quad_finite(x)) return penta_quad_nan();
-    struct long_real r = reduce(x, &quarter);
-    return with_sign(quarter & 1 ? sine(r) : cosine(r), quarter == 1 || quarter == 2);
+    struct long_real r = angle_reduce(x, &quarter);
+    return with_sign(quarter & 1 ? angle_sine(r) : angle_cosine(r), quarter == 1 || quarter == 2);
 }
 
 quad penta_quad_tan(quad x)
@@ -126,7 +131,7 @@ quad penta_quad_tan(quad x)
     unsigned quarter;
     if (!penta_quad_finite(x)) return penta_quad_nan();
     if (x == 0) return x;
-    struct long_real r = reduce(x, &quarter), s = sine(r), c = cosine(r);
+    struct long_real r = angle_reduce(x, &quarter), s = angle_sine(r), c = angle_cosine(r);
     struct long_real t = quarter & 1 ? long_negate(penta_long_div(c, s)) : penta_long_div(s, c);
     return with_sign(t, x < 0);
 }
@@ -134,8 +139,8 @@ quad penta_quad_tan(quad x)
 /* Computes t - t^3/3 + t^5/5 - ... for t up to 1/8. */
 static struct long_real atan_series(struct long_real t)
 {
-    quad_bits z = square(t), sum = 0;
-    for (unsigned n = 45; n >= 3; n -= 2) sum = times(z, long_inverse(n) - sum);
+    quad_bits z = angle_square(t), sum = 0;
+    for (unsigned n = 45; n >= 3; n -= 2) sum = fraction_times(z, long_inverse(n) - sum);
     return penta_long_mul(t, sum ? penta_long_make(false, 0 - sum, -1) : LONG_ONE);
 }
 

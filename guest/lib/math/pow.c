@@ -51,8 +51,8 @@ static struct wide log2_wide(struct real x, int *whole, bool *negative)
 
 /* Computes |y| (whole +- part) as an integer and a fraction of 2^64. Returns false if it is 2^12
  * or more. */
-static bool product(struct real y, int whole, struct wide part, bool negative, bool *sign,
-                    uint64_t *integer, uint64_t *fraction)
+static bool exponent_product(struct real y, int whole, struct wide part, bool negative, bool *sign,
+                             uint64_t *integer, uint64_t *fraction)
 {
     uint64_t t[3] = {part.low, part.high, (uint64_t)whole}, p[4] = {0},
              y_bits = y.significand >> 11;
@@ -100,7 +100,7 @@ static bool product(struct real y, int whole, struct wide part, bool negative, b
 
 enum { NOT_WHOLE, EVEN, ODD };
 
-static int parity(double y)
+static int exponent_parity(double y)
 {
     if (fabs(y) >= 0x1p53) return EVEN;
     if (y != trunc(y)) return NOT_WHOLE;
@@ -129,12 +129,13 @@ double pow(double x, double y)
     bool below_one, sign;
     if (y == 0 || x == 1) return 1;
     if (x != x || y != y) return NAN;
-    bool negative = double_bits(x) >> 63 && parity(y) == ODD;
+    bool negative = double_bits(x) >> 63 && exponent_parity(y) == ODD;
     if (fabs(y) == infinity || x == 0 || fabs(x) == infinity)
         return pow_of_extremes(x, y, negative);
-    if (x < 0 && parity(y) == NOT_WHOLE) return NAN;
+    if (x < 0 && exponent_parity(y) == NOT_WHOLE) return NAN;
     struct wide part = log2_wide(real_abs(penta_real_of(x)), &whole, &below_one);
-    bool fits = product(penta_real_of(y), whole, part, below_one, &sign, &integer, &fraction);
+    bool fits =
+        exponent_product(penta_real_of(y), whole, part, below_one, &sign, &integer, &fraction);
     struct real result;
     if (sign != (y < 0)) { /* The exponent is negative. */
         whole = fits ? -(int)integer - (fraction != 0) : -5000;

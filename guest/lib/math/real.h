@@ -30,7 +30,7 @@ static inline double double_from(uint64_t bits)
 }
 
 /* Returns the upper half of a product, which is a * b for fractions of 2^64. */
-static inline uint64_t times(uint64_t a, uint64_t b)
+static inline uint64_t fraction_times(uint64_t a, uint64_t b)
 {
     uint64_t low;
     return wide_mul(a, b, &low);

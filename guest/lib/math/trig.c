@@ -37,7 +37,7 @@ static uint64_t bits_from(unsigned at)
  * pi/4. Of the product of x and 2 / pi only 192 bits are computed, from the bit of value 2 down.
  * Higher bits are multiples of 4, and lower ones are not needed, since even the double that is
  * nearest to a multiple of pi/2 leaves 66 significant bits. */
-static struct real reduce(double x, unsigned *quarter)
+static struct real angle_reduce(double x, unsigned *quarter)
 {
     struct real a = real_abs(penta_real_of(x));
     *quarter = 0;
@@ -69,21 +69,24 @@ static struct real reduce(double x, unsigned *quarter)
 
 /* Computes 1 - z (c - z (c - ...)), where the c are every second 1/n! from `first` on; z is a
  * fraction. */
-static struct real alternating(uint64_t z, int first)
+static struct real alternating_series(uint64_t z, int first)
 {
     uint64_t sum = 0;
     for (int n = first + 18 - (first & 1) * 2; n >= first; n -= 2)
-        sum = times(z, penta_inverse_factorial[n] - sum);
+        sum = fraction_times(z, penta_inverse_factorial[n] - sum);
     if (!sum) return REAL_ONE;
     return penta_real_make(false, 0 - sum, -1);
 }
 
-static uint64_t square(struct real r)
+static uint64_t angle_square(struct real r)
 {
     return r.significand ? penta_real_fraction(penta_real_mul(r, r)) : 0;
 }
-static struct real sine(struct real r) { return penta_real_mul(r, alternating(square(r), 3)); }
-static struct real cosine(struct real r) { return alternating(square(r), 2); }
+static struct real angle_sine(struct real r)
+{
+    return penta_real_mul(r, alternating_series(angle_square(r), 3));
+}
+static struct real angle_cosine(struct real r) { return alternating_series(angle_square(r), 2); }
 
 static bool finite_number(double x) { return x - x == 0; }
 
@@ -98,16 +101,17 @@ double sin(double x)
     unsigned quarter;
     if (!finite_number(x)) return NAN;
     if (x == 0) return x;
-    struct real r = reduce(x, &quarter);
-    return with_sign(quarter & 1 ? cosine(r) : sine(r), (quarter & 2) != 0 ? x > 0 : x < 0);
+    struct real r = angle_reduce(x, &quarter);
+    return with_sign(quarter & 1 ? angle_cosine(r) : angle_sine(r),
+                     (quarter & 2) != 0 ? x > 0 : x < 0);
 }
 
 double cos(double x)
 {
     unsigned quarter;
     if (!finite_number(x)) return NAN;
-    struct real r = reduce(x, &quarter);
-    return with_sign(quarter & 1 ? sine(r) : cosine(r), quarter == 1 || quarter == 2);
+    struct real r = angle_reduce(x, &quarter);
+    return with_sign(quarter & 1 ? angle_sine(r) : angle_cosine(r), quarter == 1 || quarter == 2);
 }
 
 double tan(double x)
@@ -115,7 +119,7 @@ double tan(double x)
     unsigned quarter;
     if (!finite_number(x)) return NAN;
     if (x == 0) return x;
-    struct real r = reduce(x, &quarter), s = sine(r), c = cosine(r);
+    struct real r = angle_reduce(x, &quarter), s = angle_sine(r), c = angle_cosine(r);
     struct real t = quarter & 1 ? real_negate(penta_real_div(c, s)) : penta_real_div(s, c);
     return with_sign(t, x < 0);
 }
@@ -123,8 +127,8 @@ double tan(double x)
 /* Computes atan(t) = t (1 - t^2/3 + t^4/5 - ...), for |t| up to a quarter. */
 static struct real atan_small(struct real t)
 {
-    uint64_t z = square(t), sum = 0;
-    for (unsigned n = 35; n >= 3; n -= 2) sum = times(z, UINT64_MAX / n - sum);
+    uint64_t z = angle_square(t), sum = 0;
+    for (unsigned n = 35; n >= 3; n -= 2) sum = fraction_times(z, UINT64_MAX / n - sum);
     return real_sub(t, penta_real_mul(t, penta_real_make(false, sum, -1)));
 }
 
@@ -159,7 +163,7 @@ double atan(double x)
 
 /* Returns |x| as a coordinate for atan2. An infinite one becomes so large that the angle is
  * exact. If the other is infinite, a finite one becomes 0. */
-static struct real far(double x, double other)
+static struct real atan2_coordinate(double x, double other)
 {
     struct real a = {UINT64_C(1) << 63, 5000, false};
     if (finite_number(x))
@@ -170,7 +174,7 @@ static struct real far(double x, double other)
 double atan2(double y, double x)
 {
     if (x != x || y != y) return NAN;
-    struct real a = far(y, x), b = far(x, y), angle = {0};
+    struct real a = atan2_coordinate(y, x), b = atan2_coordinate(x, y), angle = {0};
     if (a.significand || b.significand) angle = penta_real_atan2(a, b);
     if (double_bits(x) >> 63) angle = real_sub(REAL_PI, angle);
     return copysign(penta_real_round(angle), y);

@@ -8,7 +8,7 @@
 #include "system/system.h"
 #include "system/weak.h"
 
-static uint64_t now(int which)
+static uint64_t clock_now(int which)
 {
     uint64_t nanoseconds = 0;
     console_clock(which, &nanoseconds);
@@ -17,17 +17,17 @@ static uint64_t now(int which)
 
 time_t time(time_t *into)
 {
-    time_t t = (time_t)(now(0) / 1000000000);
+    time_t t = (time_t)(clock_now(0) / 1000000000);
     if (into) *into = t;
     return t;
 }
 
-clock_t clock(void) { return (clock_t)(now(1) / 1000); }
+clock_t clock(void) { return (clock_t)(clock_now(1) / 1000); }
 double difftime(time_t a, time_t b) { return (double)(a - b); }
 
 int timespec_get(struct timespec *into, int base)
 {
-    uint64_t t = now(0);
+    uint64_t t = clock_now(0);
     *into = (struct timespec){(time_t)(t / 1000000000), (long)(t % 1000000000)};
     return base;
 }
@@ -35,7 +35,7 @@ int timespec_get(struct timespec *into, int base)
 WEAK int clock_gettime(clockid_t which, struct timespec *into)
 {
     if (which < CLOCK_REALTIME || which > CLOCK_BOOTTIME) return (int)penta_system_result(-EINVAL);
-    uint64_t t = now(which != CLOCK_REALTIME && which != CLOCK_REALTIME_COARSE);
+    uint64_t t = clock_now(which != CLOCK_REALTIME && which != CLOCK_REALTIME_COARSE);
     *into = (struct timespec){(time_t)(t / 1000000000), (long)(t % 1000000000)};
     return 0;
 }
@@ -50,15 +50,15 @@ WEAK int clock_getres(clockid_t which, struct timespec *into)
 WEAK int gettimeofday(struct timeval *into, void *zone)
 {
     (void)zone;
-    uint64_t t = now(0);
+    uint64_t t = clock_now(0);
     *into = (struct timeval){(time_t)(t / 1000000000), (suseconds_t)(t % 1000000000 / 1000)};
     return 0;
 }
 
 WEAK clock_t times(struct tms *into)
 {
-    clock_t ticks = (clock_t)(now(1) / 10000000); /* There are 100 ticks in a second, as sysconf
-                                                   * says. */
+    /* There are 100 ticks in a second, as sysconf says. */
+    clock_t ticks = (clock_t)(clock_now(1) / 10000000);
     if (into) *into = (struct tms){.tms_utime = ticks};
     return ticks;
 }

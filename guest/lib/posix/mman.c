@@ -8,7 +8,7 @@
 
 enum { PAGE = 4096 };
 
-static void *fails(int number)
+static void *mman_fails(int number)
 {
     errno = number;
     return MAP_FAILED;
@@ -17,13 +17,13 @@ static void *fails(int number)
 WEAK void *mmap(void *address, size_t size, int rights, int flags, int fd, off_t offset)
 {
     (void)address, (void)fd, (void)offset;
-    if (!size) return fails(EINVAL);
-    if (!(flags & MAP_ANONYMOUS)) return fails(ENODEV);
-    if (flags & MAP_FIXED || rights & PROT_EXEC) return fails(ENOTSUP);
-    if (size > SIZE_MAX - PAGE) return fails(ENOMEM);
+    if (!size) return mman_fails(EINVAL);
+    if (!(flags & MAP_ANONYMOUS)) return mman_fails(ENODEV);
+    if (flags & MAP_FIXED || rights & PROT_EXEC) return mman_fails(ENOTSUP);
+    if (size > SIZE_MAX - PAGE) return mman_fails(ENOMEM);
     size = (size + PAGE - 1) / PAGE * PAGE;
     void *p = aligned_alloc(PAGE, size);
-    return p ? memset(p, 0, size) : fails(ENOMEM);
+    return p ? memset(p, 0, size) : mman_fails(ENOMEM);
 }
 
 WEAK int munmap(void *address, size_t size)

@@ -12,7 +12,7 @@
 #include "system/system.h"
 #include "system/weak.h"
 
-static int fails(int number)
+static int path_fails(int number)
 {
     errno = number;
     return -1;
@@ -37,8 +37,8 @@ static void stat_of(const struct console_stat *from, struct stat *to)
 static int path_stat(const char *path, struct console_stat *status)
 {
     struct penta_path p;
-    if (!penta_path_of(path, &p)) return fails(ENAMETOOLONG);
-    if (!p.size) return fails(ENOENT);
+    if (!penta_path_of(path, &p)) return path_fails(ENAMETOOLONG);
+    if (!p.size) return path_fails(ENOENT);
     return (int)penta_system_result(console_stat(p.text, p.size, status));
 }
 
@@ -63,8 +63,8 @@ WEAK int access(const char *path, int how)
 {
     struct console_stat status;
     if (path_stat(path, &status) < 0) return -1;
-    if (how & W_OK && !(status.mode & S_IWUSR)) return fails(EROFS);
-    if (how & X_OK && !(status.mode & S_IXUSR)) return fails(EACCES);
+    if (how & W_OK && !(status.mode & S_IWUSR)) return path_fails(EROFS);
+    if (how & X_OK && !(status.mode & S_IXUSR)) return path_fails(EACCES);
     return 0;
 }
 
@@ -89,7 +89,7 @@ WEAK int futimens(int fd, const struct timespec t[2]) { return (void)t, fd_exist
 WEAK int utimensat(int folder, const char *path, const struct timespec t[2], int flags)
 {
     (void)t, (void)flags;
-    return folder == AT_FDCWD || *path == '/' ? path_exists(path) : fails(ENOSYS);
+    return folder == AT_FDCWD || *path == '/' ? path_exists(path) : path_fails(ENOSYS);
 }
 
 WEAK mode_t umask(mode_t mask)
@@ -103,8 +103,8 @@ WEAK mode_t umask(mode_t mask)
 static int path_call(const char *path, long (*call)(const char *path, size_t size))
 {
     struct penta_path p;
-    if (!penta_path_of(path, &p)) return fails(ENAMETOOLONG);
-    if (!p.size) return fails(ENOENT);
+    if (!penta_path_of(path, &p)) return path_fails(ENAMETOOLONG);
+    if (!p.size) return path_fails(ENOENT);
     return (int)penta_system_result(call(p.text, p.size));
 }
 
@@ -125,15 +125,18 @@ WEAK int truncate(const char *path, off_t size)
     return (int)penta_system_result(result);
 }
 
-WEAK int link(const char *path, const char *other) { return (void)path, (void)other, fails(EPERM); }
+WEAK int link(const char *path, const char *other)
+{
+    return (void)path, (void)other, path_fails(EPERM);
+}
 WEAK int symlink(const char *path, const char *other)
 {
-    return (void)path, (void)other, fails(EPERM);
+    return (void)path, (void)other, path_fails(EPERM);
 }
 WEAK ssize_t readlink(const char *path, char *to, size_t size)
 {
     (void)to, (void)size;
-    return path_exists(path) < 0 ? -1 : fails(EINVAL);
+    return path_exists(path) < 0 ? -1 : path_fails(EINVAL);
 }
 
 /* Writes the path from the root, without ".", ".." and double slashes. `to` has PATH_MAX bytes. */
@@ -180,7 +183,7 @@ WEAK int chdir(const char *path)
     char place[PATH_MAX];
     struct console_stat status;
     if (path_stat(path, &status) < 0) return -1;
-    if (!S_ISDIR(status.mode)) return fails(ENOTDIR);
+    if (!S_ISDIR(status.mode)) return path_fails(ENOTDIR);
     if (!path_clean(path, place)) return -1;
     strcpy(folder, place);
     if (folder[1]) strcat(folder, "/");

@@ -13,7 +13,7 @@
 #include "system/system.h"
 #include "system/weak.h"
 
-static int fails(int number)
+static int unistd_fails(int number)
 {
     errno = number;
     return -1;
@@ -31,7 +31,7 @@ WEAK int close(int fd) { return (int)penta_system_result(console_close(fd)); }
 
 WEAK off_t lseek(int fd, off_t offset, int whence)
 {
-    if ((long)offset != offset) return fails(EOVERFLOW);
+    if ((long)offset != offset) return unistd_fails(EOVERFLOW);
     return penta_system_result(console_seek(fd, (long)offset, whence));
 }
 
@@ -106,7 +106,7 @@ WEAK int fcntl(int fd, int command, ...)
     case F_SETLK:
     case F_SETLKW: return 0;
     case F_GETFL: return fd == 0 ? O_RDONLY : fd <= 2 ? O_WRONLY : O_RDWR;
-    default: return fails(EINVAL);
+    default: return unistd_fails(EINVAL);
     }
 }
 
@@ -119,12 +119,12 @@ WEAK int posix_fadvise(int fd, off_t offset, off_t size, int advice)
 WEAK int ioctl(int fd, unsigned long request, ...)
 {
     (void)fd, (void)request;
-    return fails(ENOTTY);
+    return unistd_fails(ENOTTY);
 }
 
-WEAK int dup(int fd) { return (void)fd, fails(EMFILE); }
-WEAK int dup2(int fd, int to) { return fd == to ? to : fails(EMFILE); }
-WEAK int pipe(int ends[2]) { return (void)ends, fails(ENOSYS); }
+WEAK int dup(int fd) { return (void)fd, unistd_fails(EMFILE); }
+WEAK int dup2(int fd, int to) { return fd == to ? to : unistd_fails(EMFILE); }
+WEAK int pipe(int ends[2]) { return (void)ends, unistd_fails(ENOSYS); }
 
 WEAK int isatty(int fd)
 {
@@ -150,7 +150,7 @@ WEAK unsigned alarm(unsigned seconds) { return (void)seconds, 0; }
 WEAK int gethostname(char *to, size_t size)
 {
     static const char name[] = "penta";
-    if (size < sizeof name) return fails(ENAMETOOLONG);
+    if (size < sizeof name) return unistd_fails(ENAMETOOLONG);
     memcpy(to, name, sizeof name);
     return 0;
 }
@@ -165,14 +165,14 @@ WEAK long sysconf(int name)
     case _SC_NPROCESSORS_CONF:
     case _SC_NPROCESSORS_ONLN: return 1;
     case _SC_PHYS_PAGES: return 1048576;
-    default: return fails(EINVAL);
+    default: return unistd_fails(EINVAL);
     }
 }
 
 WEAK long pathconf(const char *path, int name)
 {
     (void)path;
-    return name == _PC_PATH_MAX ? PATH_MAX : name == _PC_NAME_MAX ? NAME_MAX : fails(EINVAL);
+    return name == _PC_PATH_MAX ? PATH_MAX : name == _PC_NAME_MAX ? NAME_MAX : unistd_fails(EINVAL);
 }
 
 WEAK int getpagesize(void) { return 4096; }
@@ -186,6 +186,6 @@ WEAK ssize_t getrandom(void *to, size_t size, unsigned flags)
 
 WEAK int getentropy(void *to, size_t size)
 {
-    if (size > 256) return fails(EIO);
+    if (size > 256) return unistd_fails(EIO);
     return penta_system_result(console_random(to, size)) < 0 ? -1 : 0;
 }

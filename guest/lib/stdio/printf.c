@@ -236,7 +236,7 @@ static void store_count(enum length length, size_t total, struct arguments *a)
     }
 }
 
-static void convert(struct sink *s, struct spec *f, enum length length, struct arguments *a)
+static void printf_convert(struct sink *s, struct spec *f, enum length length, struct arguments *a)
 {
     char c;
     switch (f->kind) {
@@ -310,7 +310,7 @@ int penta_format(struct sink *s, const char *p, va_list list)
         struct spec f;
         enum length length;
         p = read_spec(p + 1, &f, &length, &a);
-        convert(s, &f, length, &a);
+        printf_convert(s, &f, length, &a);
     }
     va_end(a.list);
     return s->failed || s->total > 0x7fffffff ? -1 : (int)s->total;

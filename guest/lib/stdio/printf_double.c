@@ -13,7 +13,7 @@ struct binary {
     int negative;
 };
 
-static int upper(const struct spec *f) { return isupper((unsigned char)f->kind); }
+static int spec_is_upper(const struct spec *f) { return isupper((unsigned char)f->kind); }
 
 /* The destination of a number. A number is formatted twice: first only to know its size, and so
  * the padding before it. */
@@ -84,7 +84,7 @@ static void put_scientific(struct output *p, const struct decimal *d, int precis
 
 static void put_hex(struct output *p, const struct spec *f, const struct binary *b)
 {
-    const char *names = upper(f) ? "0123456789ABCDEF" : "0123456789abcdef";
+    const char *names = spec_is_upper(f) ? "0123456789ABCDEF" : "0123456789abcdef";
     quad_bits fraction = b->fraction, one = 1;
     int precision = f->precision, most = b->fraction_bits / 4, bias = b->exponent_max / 2;
     unsigned lead = b->exponent != 0;
@@ -108,14 +108,14 @@ static void put_hex(struct output *p, const struct spec *f, const struct binary 
             put(p, &names[(unsigned)(fraction >> (b->fraction_bits - 4 * i)) & 15], 1);
         else
             put(p, "0", 1);
-    put_exponent(p, upper(f) ? 'P' : 'p', power, 1);
+    put_exponent(p, spec_is_upper(f) ? 'P' : 'p', power, 1);
 }
 
 static void put_number(struct output *p, const struct spec *f, const struct decimal *d,
                        const struct binary *b)
 {
     int precision = f->precision < 0 ? 6 : f->precision;
-    char letter = upper(f) ? 'E' : 'e';
+    char letter = spec_is_upper(f) ? 'E' : 'e';
     switch (tolower((unsigned char)f->kind)) {
     case 'a': put_hex(p, f, b); return;
     case 'f': put_fixed(p, d, precision, f->alternate); return;
@@ -146,7 +146,8 @@ static void round_for(const struct spec *f, struct decimal *d)
     }
 }
 
-static void print(struct sink *s, const struct spec *f, const struct binary *b, struct decimal *d)
+static void double_print(struct sink *s, const struct spec *f, const struct binary *b,
+                         struct decimal *d)
 {
     char prefix[4] = "", *q = prefix;
     if (b->negative)
@@ -157,13 +158,15 @@ static void print(struct sink *s, const struct spec *f, const struct binary *b, 
         *q++ = ' ';
     if (b->exponent == b->exponent_max) {
         *q = 0;
-        const char *name = b->fraction ? upper(f) ? "NAN" : "nan" : upper(f) ? "INF" : "inf";
+        const char *name = b->fraction        ? spec_is_upper(f) ? "NAN" : "nan"
+                           : spec_is_upper(f) ? "INF"
+                                              : "inf";
         penta_sink_field(s, f, prefix, 0, name, 3);
         return;
     }
     if ((f->kind | 32) == 'a') {
         *q++ = '0';
-        *q++ = upper(f) ? 'X' : 'x';
+        *q++ = spec_is_upper(f) ? 'X' : 'x';
     } else {
         quad_bits lead = b->exponent ? (quad_bits)1 << b->fraction_bits : 0;
         int exponent = (b->exponent ? b->exponent : 1) - b->exponent_max / 2 - b->fraction_bits;
@@ -193,7 +196,7 @@ __attribute__((noinline)) void penta_print_double(struct sink *s, const struct s
     memcpy(&bits, &value, sizeof bits);
     struct binary b = {bits & ((UINT64_C(1) << 52) - 1), 52, (int)(bits >> 52 & 2047), 2047,
                        (int)(bits >> 63)};
-    print(s, f, &b, &d);
+    double_print(s, f, &b, &d);
 }
 
 __attribute__((noinline)) void penta_print_quad(struct sink *s, const struct spec *f,
@@ -206,5 +209,5 @@ __attribute__((noinline)) void penta_print_quad(struct sink *s, const struct spe
     memcpy(&bits, value, sizeof bits);
     struct binary b = {bits & (((quad_bits)1 << 112) - 1), 112, (int)(bits >> 112) & 32767, 32767,
                        (int)(bits >> 127)};
-    print(s, f, &b, &d);
+    double_print(s, f, &b, &d);
 }

@@ -34,7 +34,7 @@ static int get_rest(struct source *s, int c)
     return mbsinit(&state) ? (int)wide : EOF;
 }
 
-static int get(struct source *s)
+static int source_get(struct source *s)
 {
     int c = s->next;
     s->next = NONE;
@@ -46,24 +46,24 @@ static int get(struct source *s)
     return c;
 }
 
-static void back(struct source *s, int c)
+static void source_back(struct source *s, int c)
 {
     if (c != EOF) s->read--;
     s->next = c;
 }
 
-static int peek(struct source *s)
+static int source_peek(struct source *s)
 {
-    int c = get(s);
-    back(s, c);
+    int c = source_get(s);
+    source_back(s, c);
     return c;
 }
 
 static void skip_space(struct source *s)
 {
     int c;
-    while (isspace(c = get(s))) continue;
-    back(s, c);
+    while (isspace(c = source_get(s))) continue;
+    source_back(s, c);
 }
 
 struct place {    /* Where a result is stored. */
@@ -72,7 +72,7 @@ struct place {    /* Where a result is stored. */
     int size;     /* -2 char, -1 short, 0 int, 1 long, 2 long long, 3 size of a pointer */
 };
 
-static void store(va_list *args, const struct place *p, long long value)
+static void place_store(va_list *args, const struct place *p, long long value)
 {
     if (p->suppress) return;
     switch (p->size) {
@@ -90,26 +90,26 @@ static void store(va_list *args, const struct place *p, long long value)
 static size_t take_integer(struct source *s, char *word, int width, int *base)
 {
     size_t n = 0, most = width && width < WORD - 1 ? (size_t)width : WORD - 1;
-    int c = get(s);
-    if (n < most && (c == '-' || c == '+')) word[n++] = (char)c, c = get(s);
+    int c = source_get(s);
+    if (n < most && (c == '-' || c == '+')) word[n++] = (char)c, c = source_get(s);
     if (n < most && c == '0' && (!*base || *base == 16)) {
         word[n++] = (char)c;
-        c = get(s);
+        c = source_get(s);
         if (n < most && (c | 32) == 'x') {
             word[n++] = (char)c;
-            c = get(s);
+            c = source_get(s);
             *base = 16;
         } else if (!*base) {
             *base = 8;
         }
     }
     if (!*base) *base = 10;
-    for (; n < most; c = get(s)) {
+    for (; n < most; c = source_get(s)) {
         int digit = isdigit(c) ? c - '0' : isalpha(c) ? (c | 32) - 'a' + 10 : 99;
         if (digit >= *base) break;
         word[n++] = (char)c;
     }
-    back(s, c);
+    source_back(s, c);
     word[n] = 0;
     return n;
 }
@@ -117,8 +117,8 @@ static size_t take_integer(struct source *s, char *word, int width, int *base)
 static size_t take_float(struct source *s, char *word, int width)
 {
     size_t n = 0, most = width && width < WORD - 1 ? (size_t)width : WORD - 1;
-    int c = get(s), hex = 0, exponent = 0;
-    for (; n < most && c != EOF; c = get(s)) {
+    int c = source_get(s), hex = 0, exponent = 0;
+    for (; n < most && c != EOF; c = source_get(s)) {
         int sign =
             (c == '-' || c == '+') && (!n || (exponent && (word[n - 1] | 32) == (hex ? 'p' : 'e')));
         if ((c | 32) == 'x' && n && word[n - 1] == '0')
@@ -130,7 +130,7 @@ static size_t take_float(struct source *s, char *word, int width)
             break;
         word[n++] = (char)c;
     }
-    back(s, c);
+    source_back(s, c);
     word[n] = 0;
     return n;
 }
@@ -191,14 +191,14 @@ static int text_put(const struct source *s, struct text_place *to, int c, mbstat
 static int take_text(struct source *s, struct text_place to, int width, const char *set,
                      const char *end, int all)
 {
-    int n = 0, c = get(s);
+    int n = 0, c = source_get(s);
     mbstate_t state = {0};
-    for (; c != EOF && (!width || n < width); c = get(s)) {
+    for (; c != EOF && (!width || n < width); c = source_get(s)) {
         if (set ? !in_set(set, end, c, s->wide) : !all && isspace(c)) break;
         if (!text_put(s, &to, c, &state)) return 0;
         n++;
     }
-    back(s, c);
+    source_back(s, c);
     if (!all && n) text_put(s, &to, 0, &state);
     return n > 0;
 }
@@ -214,7 +214,7 @@ static struct text_place text_place_of(va_list *args, const struct place *p)
     return to;
 }
 
-static int scan(struct source *s, const char *f, va_list outer)
+static int scan_format(struct source *s, const char *f, va_list outer)
 {
     int done = 0;
     char text[WORD];
@@ -230,12 +230,12 @@ static int scan(struct source *s, const char *f, va_list outer)
         if (*f != '%' || f[1] == '%') {
             if (*f == '%') skip_space(s), f++;
             const char *next = f;
-            int c = get(s);
+            int c = source_get(s);
             if (c == set_next(&next, f + strlen(f), s->wide)) {
                 f = next - 1;
                 continue;
             }
-            back(s, c);
+            source_back(s, c);
             if (c == EOF && !done) done = EOF;
             break;
         }
@@ -255,11 +255,11 @@ static int scan(struct source *s, const char *f, va_list outer)
                 break;
         }
         if (*f == 'n') {
-            store(&a.list, &p, (long long)s->read);
+            place_store(&a.list, &p, (long long)s->read);
             continue;
         }
         if (*f != 'c' && *f != '[') skip_space(s);
-        if (peek(s) == EOF) {
+        if (source_peek(s) == EOF) {
             if (!done) done = EOF;
             break;
         }
@@ -281,7 +281,7 @@ static int scan(struct source *s, const char *f, va_list outer)
             long long value = *f == 'd' || *f == 'i' ? strtoll(text, &end, base)
                                                      : (long long)strtoull(text, &end, base);
             ok = end != text;
-            if (ok) store(&a.list, &p, value);
+            if (ok) place_store(&a.list, &p, value);
             break;
         case 'e':
         case 'E':
@@ -338,19 +338,19 @@ static int scan(struct source *s, const char *f, va_list outer)
 int penta_scan(FILE *file, const char *text, const char *format, va_list args)
 {
     struct source s = {.file = file, .text = text, .next = NONE, .wide = 1};
-    return scan(&s, format, args);
+    return scan_format(&s, format, args);
 }
 
 int vfscanf(FILE *file, const char *format, va_list args)
 {
     struct source s = {.file = file, .next = NONE};
-    return scan(&s, format, args);
+    return scan_format(&s, format, args);
 }
 
 int vsscanf(const char *text, const char *format, va_list args)
 {
     struct source s = {.text = text, .next = NONE};
-    return scan(&s, format, args);
+    return scan_format(&s, format, args);
 }
 
 int vscanf(const char *format, va_list args) { return vfscanf(stdin, format, args); }

@@ -160,7 +160,7 @@ int setvbuf(FILE *f, char *buffer, int mode, size_t size)
 
 void setbuf(FILE *f, char *buffer) { setvbuf(f, buffer, buffer ? _IOFBF : _IONBF, BUFSIZ); }
 
-static long fill(FILE *f, unsigned char *to, size_t size)
+static long stream_fill(FILE *f, unsigned char *to, size_t size)
 {
     if (f->fd == 0) fflush(stdout);
     long n = penta_system_read(f->fd, to, size);
@@ -184,8 +184,8 @@ int fgetc(FILE *f)
     if (!may_read(f)) return EOF;
     if (f->backs) return f->back[--f->backs];
     if (f->at < f->end) return f->buffer[f->at++];
-    if (!has_buffer(f)) return fill(f, &c, 1) > 0 ? c : EOF;
-    long n = fill(f, f->buffer, f->size);
+    if (!has_buffer(f)) return stream_fill(f, &c, 1) > 0 ? c : EOF;
+    long n = stream_fill(f, f->buffer, f->size);
     if (n <= 0) return EOF;
     f->at = 1;
     f->end = (size_t)n;
@@ -200,7 +200,7 @@ size_t fread(void *to, size_t size, size_t count, FILE *f)
         if (f->backs || f->at == f->end) {
             if (!f->backs && (size_t)(end - p) >= BUFSIZ) { /* A large piece is read straight
                                                              * into the caller's memory. */
-                long n = fill(f, p, (size_t)(end - p));
+                long n = stream_fill(f, p, (size_t)(end - p));
                 if (n <= 0) break;
                 p += n;
                 continue;

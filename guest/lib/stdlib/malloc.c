@@ -25,7 +25,10 @@ static struct block *lists[LISTS];
 static struct block *last; /* marks the end of the heap: a used block without bytes */
 
 static size_t size_of(const struct block *b) { return b->size & ~(size_t)1; }
-static struct block *after(struct block *b) { return (struct block *)((char *)b + size_of(b)); }
+static struct block *block_after(struct block *b)
+{
+    return (struct block *)((char *)b + size_of(b));
+}
 static struct block *block_of(void *p) { return (struct block *)((char *)p - HEADER); }
 
 static unsigned list_of(size_t size)
@@ -45,7 +48,7 @@ static void list_add(struct block *b, size_t size)
 {
     struct block **list = &lists[list_of(size)];
     b->size = size;
-    after(b)->before = size;
+    block_after(b)->before = size;
     b->next = *list;
     b->link = list;
     if (b->next) b->next->link = &b->next;
@@ -53,10 +56,10 @@ static void list_add(struct block *b, size_t size)
 }
 
 /* Frees a block and joins it with its free neighbours. */
-static void release(struct block *b)
+static void block_release(struct block *b)
 {
     size_t size = size_of(b);
-    struct block *next = after(b);
+    struct block *next = block_after(b);
     if (!(next->size & 1)) {
         list_remove(next);
         size += next->size;
@@ -71,19 +74,19 @@ static void release(struct block *b)
 }
 
 /* Cuts a used block to its first `size` bytes, with its header. The rest becomes free. */
-static void cut(struct block *b, size_t size)
+static void block_cut(struct block *b, size_t size)
 {
     size_t rest = size_of(b) - size;
     if (rest < LEAST) return;
     b->size = size | 1;
-    struct block *tail = after(b);
+    struct block *tail = block_after(b);
     tail->before = size;
     tail->size = rest | 1;
-    after(tail)->before = rest;
-    release(tail);
+    block_after(tail)->before = rest;
+    block_release(tail);
 }
 
-static int grow(size_t size)
+static int heap_grow(size_t size)
 {
     if (size > SIZE_MAX / 2) return 0;
     size = (size + HEADER + GROW - 1) / GROW * GROW;
@@ -100,14 +103,14 @@ static int grow(size_t size)
         b->before = 0;
     }
     b->size = size | 1;
-    last = after(b);
+    last = block_after(b);
     last->before = size;
     last->size = HEADER | 1;
-    release(b);
+    block_release(b);
     return 1;
 }
 
-static struct block *find(size_t size)
+static struct block *block_find(size_t size)
 {
     for (unsigned n = list_of(size); n < LISTS; n++)
         for (struct block *b = lists[n]; b; b = b->next)
@@ -125,21 +128,21 @@ static size_t block_size(size_t size)
 void *malloc(size_t wanted)
 {
     size_t size = block_size(wanted);
-    struct block *b = size ? find(size) : NULL;
-    if (!b && size && grow(size)) b = find(size);
+    struct block *b = size ? block_find(size) : NULL;
+    if (!b && size && heap_grow(size)) b = block_find(size);
     if (!b) {
         errno = ENOMEM;
         return NULL;
     }
     list_remove(b);
     b->size |= 1;
-    cut(b, size);
+    block_cut(b, size);
     return (char *)b + HEADER;
 }
 
 void free(void *p)
 {
-    if (p) release(block_of(p));
+    if (p) block_release(block_of(p));
 }
 
 void *calloc(size_t count, size_t size)
@@ -153,16 +156,16 @@ void *calloc(size_t count, size_t size)
 void *realloc(void *old, size_t wanted)
 {
     if (!old) return malloc(wanted);
-    struct block *b = block_of(old), *next = after(b);
+    struct block *b = block_of(old), *next = block_after(b);
     size_t size = block_size(wanted), have = size_of(b);
     if (size && size > have && !(next->size & 1) && have + next->size >= size) {
         list_remove(next);
         have += next->size;
         b->size = have | 1;
-        after(b)->before = have;
+        block_after(b)->before = have;
     }
     if (size && size <= have) {
-        cut(b, size);
+        block_cut(b, size);
         return old;
     }
     void *new = malloc(wanted);
@@ -185,9 +188,9 @@ void *aligned_alloc(size_t alignment, size_t size)
     size_t before = (size_t)((char *)aligned - (char *)b), whole = size_of(b);
     aligned->before = before;
     aligned->size = (whole - before) | 1;
-    after(aligned)->before = whole - before;
+    block_after(aligned)->before = whole - before;
     b->size = before | 1;
-    release(b);
+    block_release(b);
     return at;
 }
 

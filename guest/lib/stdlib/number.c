@@ -113,16 +113,16 @@ WEAK void srandom(unsigned from) { srand(from); }
 
 /* The random numbers come from the generator of 48 bits that POSIX defines. */
 static unsigned long long seed48_state = 0x1234abcd330e;
-static long bits48(int shift)
+static long rand48_bits(int shift)
 {
     seed48_state = (seed48_state * 0x5deece66d + 11) & 0xffffffffffff;
     return (long)(seed48_state >> shift);
 }
 WEAK void srand48(long from) { seed48_state = (unsigned long long)(unsigned)from << 16 | 0x330e; }
-WEAK long lrand48(void) { return bits48(17); }
-WEAK long mrand48(void) { return (int)bits48(16); }
+WEAK long lrand48(void) { return rand48_bits(17); }
+WEAK long mrand48(void) { return (int)rand48_bits(16); }
 WEAK double drand48(void)
 {
-    bits48(0);
+    rand48_bits(0);
     return (double)seed48_state * 0x1p-48;
 }

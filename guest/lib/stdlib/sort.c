@@ -5,7 +5,7 @@
 typedef int compare_fn(const void *, const void *);
 typedef int compare_more_fn(const void *, const void *, void *);
 
-static void swap(char *a, char *b, size_t size)
+static void item_swap(char *a, char *b, size_t size)
 {
     for (; size; size--, a++, b++) {
         char t = *a;
@@ -14,24 +14,24 @@ static void swap(char *a, char *b, size_t size)
     }
 }
 
-static void sink(char *base, size_t at, size_t count, size_t size, compare_more_fn *compare,
-                 void *more)
+static void heap_sink(char *base, size_t at, size_t count, size_t size, compare_more_fn *compare,
+                      void *more)
 {
     for (size_t child; (child = 2 * at + 1) < count; at = child) {
         if (child + 1 < count && compare(base + child * size, base + (child + 1) * size, more) < 0)
             child++;
         if (compare(base + at * size, base + child * size, more) >= 0) return;
-        swap(base + at * size, base + child * size, size);
+        item_swap(base + at * size, base + child * size, size);
     }
 }
 
-static void sort(char *items, size_t count, size_t size, compare_more_fn *compare, void *more)
+static void heap_sort(char *items, size_t count, size_t size, compare_more_fn *compare, void *more)
 {
-    for (size_t i = count / 2; i--;) sink(items, i, count, size, compare, more);
+    for (size_t i = count / 2; i--;) heap_sink(items, i, count, size, compare, more);
     while (count > 1) {
         count--;
-        swap(items, items + count * size, size);
-        sink(items, 0, count, size, compare, more);
+        item_swap(items, items + count * size, size);
+        heap_sink(items, 0, count, size, compare, more);
     }
 }
 
@@ -42,12 +42,12 @@ static int compare_two(const void *a, const void *b, void *compare)
 
 void qsort(void *base, size_t count, size_t size, compare_fn *compare)
 {
-    sort(base, count, size, compare_two, &compare);
+    heap_sort(base, count, size, compare_two, &compare);
 }
 
 WEAK void qsort_r(void *base, size_t count, size_t size, compare_more_fn *compare, void *more)
 {
-    sort(base, count, size, compare, more);
+    heap_sort(base, count, size, compare, more);
 }
 
 void *bsearch(const void *key, const void *base, size_t count, size_t size, compare_fn *compare)

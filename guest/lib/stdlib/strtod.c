@@ -71,7 +71,7 @@ enum { DOUBLE_LIMBS = 320, QUAD_LIMBS = 2500 };
 
 /* Returns the bits of the number nearest to top * 2^exponent. The highest bit of top must be
  * set, and bit 0 of top must also be set if the number has any lower bits. */
-static quad_bits nearest(const struct float_format *f, quad_bits top, int exponent)
+static quad_bits nearest_float(const struct float_format *f, quad_bits top, int exponent)
 {
     int biased = exponent + 127 + f->exponent_max / 2, drop = 127 - f->fraction;
     if (biased >= f->exponent_max) {
@@ -104,7 +104,7 @@ static quad_bits from_big(const struct float_format *f, struct big *b, int expon
     if (zeros) top = top << zeros | fifth >> (32 - zeros);
     if (zeros ? (uint32_t)(fifth << zeros) : fifth) more = 1;
     for (int i = 0; i < at - 4; i++) more |= b->limb[i] != 0;
-    return nearest(f, top | (more != 0), exponent + 32 * (at - 3) - zeros);
+    return nearest_float(f, top | (more != 0), exponent + 32 * (at - 3) - zeros);
 }
 
 static quad_bits from_decimal(const struct float_format *f, struct big *b, long ten, int more)
@@ -168,7 +168,7 @@ static quad_bits read_hex(const struct float_format *f, const char **p)
     exponent -= zeros;
     if (exponent > 40000) exponent = 40000;
     if (exponent < -40000) exponent = -40000;
-    return nearest(f, top << zeros | (more != 0), (int)exponent);
+    return nearest_float(f, top << zeros | (more != 0), (int)exponent);
 }
 
 static quad_bits read_decimal(const struct float_format *f, const char **p, struct big *b)

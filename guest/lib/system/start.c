@@ -10,8 +10,8 @@ typedef void constructor(void);
 extern constructor *const __init_array_start[] __attribute__((visibility("hidden")));
 extern constructor *const __init_array_end[] __attribute__((visibility("hidden")));
 /* Without any constructor no section would define the two symbols above. */
-static void nothing(void) {}
-static constructor *const first __attribute__((section(".init_array"), used)) = nothing;
+static void construct_nothing(void) {}
+static constructor *const first __attribute__((section(".init_array"), used)) = construct_nothing;
 
 int penta_start(void)
 {
