@@ -5,19 +5,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static penta_coil_operand variable(const char *name)
+static penta_coil_operand variable_operand(const char *name)
 {
     return (penta_coil_operand){.kind = PENTA_COIL_VARIABLE, .text = name};
 }
-static penta_coil_operand number(int64_t value)
+static penta_coil_operand number_operand(int64_t value)
 {
     return (penta_coil_operand){.kind = PENTA_COIL_INT, .number = value};
 }
-static penta_coil_operand text(const char *operand)
+static penta_coil_operand text_operand(const char *operand)
 {
     return (penta_coil_operand){.kind = PENTA_COIL_TEXT, .text = operand};
 }
-static penta_coil_operand result(void)
+static penta_coil_operand result_operand(void)
 {
     return (penta_coil_operand){.kind = PENTA_COIL_REGISTER, .number = 0};
 }
@@ -35,12 +35,12 @@ int main(int argc, char **argv)
     penta_coil_builder_function(b, "main", true);
     penta_coil_builder_variable(b, "i", "i64");
     penta_coil_builder_variable(b, "sum", "i64");
-    INSN(b, "MOV", variable("i"), number(n));
+    INSN(b, "MOV", variable_operand("i"), number_operand(n));
     penta_coil_builder_label(b, ".next");
-    INSN(b, "ADD", variable("sum"), variable("i"));
-    INSN(b, "DEC", variable("i"));
-    INSN(b, "BR", text("GT"), text("@.next"));
-    INSN(b, "MOV", result(), variable("sum"));
+    INSN(b, "ADD", variable_operand("sum"), variable_operand("i"));
+    INSN(b, "DEC", variable_operand("i"));
+    INSN(b, "BR", text_operand("GT"), text_operand("@.next"));
+    INSN(b, "MOV", result_operand(), variable_operand("sum"));
     penta_coil_builder_insn(b, "RET", NULL, 0);
     penta_coil_builder_end(b);
 

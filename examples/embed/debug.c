@@ -16,7 +16,7 @@
 
 enum { OPTIONS_MAX = 16, FILE_MAX = 1 << 24 };
 
-static int complain(const char *file, const penta_error *err)
+static int error_print(const char *file, const penta_error *err)
 {
     char code[24];
     penta_code_text(err->code, code);
@@ -25,7 +25,7 @@ static int complain(const char *file, const penta_error *err)
 }
 
 /* Prints a step, such as "step 12 pc 3 ADD %sum, %square". */
-static void show(const penta_module *module, penta_session *session, const penta_stop *stop)
+static void step_show(const penta_module *module, penta_session *session, const penta_stop *stop)
 {
     penta_buffer text = {0};
     penta_print_at(module, stop->pc, &text);
@@ -34,24 +34,25 @@ static void show(const penta_module *module, penta_session *session, const penta
     penta_buffer_free(&text);
 }
 
-static int debug(const char *file, const penta_module *module, penta_debugger *debugger,
-                 penta_session *session, unsigned long back)
+static int debug_session(const char *file, const penta_module *module, penta_debugger *debugger,
+                         penta_session *session, unsigned long back)
 {
     penta_error err = {0};
     penta_stop stop;
     const char *hit;
     do { /* A watch only interrupts the run, which then continues. */
-        if (!penta_debugger_forward(debugger, UINT64_MAX, &stop, &err)) return complain(file, &err);
+        if (!penta_debugger_forward(debugger, UINT64_MAX, &stop, &err))
+            return error_print(file, &err);
         hit = penta_debugger_watch_hit(debugger);
         if (hit) printf("%s changed before ", hit);
-        if (hit) show(module, session, &stop);
+        if (hit) step_show(module, session, &stop);
     } while (hit);
     const char *detail = penta_vm_detail_name(penta_session_vm(session), &stop);
     printf("%s%s%s after %llu steps\n", penta_stop_name(stop.kind), detail ? " " : "",
            detail ? detail : "", (unsigned long long)penta_session_steps(session));
     while (back-- && penta_session_steps(session)) {
-        if (!penta_debugger_back(debugger, 1, &stop, &err)) return complain(file, &err);
-        show(module, session, &stop);
+        if (!penta_debugger_back(debugger, 1, &stop, &err)) return error_print(file, &err);
+        step_show(module, session, &stop);
     }
     return 0;
 }
@@ -82,9 +83,9 @@ int main(int argc, char **argv)
     for (int i = 3; debugger && i < argc && !err.code; i++)
         if (argv[i][0] == '/') penta_debugger_watch(debugger, argv[i], true, &err);
     if (!debugger || err.code)
-        complain(argv[1], &err);
+        error_print(argv[1], &err);
     else
-        status = debug(argv[1], module, debugger, session, strtoul(argv[2], NULL, 0));
+        status = debug_session(argv[1], module, debugger, session, strtoul(argv[2], NULL, 0));
     penta_debugger_free(debugger);
     penta_session_free(session);
     penta_close(module);

@@ -12,7 +12,7 @@
 
 enum { OPTIONS_MAX = 16, CALLS_MAX = 1000000 };
 
-static void complain(void *user, const penta_error *finding)
+static void finding_print(void *user, const penta_error *finding)
 {
     char code[24];
     penta_code_text(finding->code, code);
@@ -41,7 +41,7 @@ static bool read_file(const char *path, penta_buffer *out)
 
 /* Runs until the machine stops for good. Host calls are answered with their first argument, which
  * is right for SLEEP of a kernel, and enough for many other programs to go on. */
-static void run(penta_vm *vm, penta_stop *stop)
+static void vm_run(penta_vm *vm, penta_stop *stop)
 {
     penta_error err = {0};
     for (int calls = 0; calls < CALLS_MAX; calls++) {
@@ -71,14 +71,14 @@ int main(int argc, char **argv)
     if (!read_file(argv[1], &file)) return perror(argv[1]), free(file.data), 4;
 
     penta_module *module = penta_open((penta_bytes){file.data, file.size}, NULL, NULL, 0, &err);
-    if (!module) complain(argv[1], &err);
+    if (!module) finding_print(argv[1], &err);
     penta_vm *vm = NULL;
-    if (module && penta_validate(module, complain, argv[1])) {
+    if (module && penta_validate(module, finding_print, argv[1])) {
         vm = penta_vm_new(module, NULL, options, count, NULL, &err);
-        if (!vm) complain(argv[1], &err);
+        if (!vm) finding_print(argv[1], &err);
     }
     if (vm) {
-        run(vm, &stop);
+        vm_run(vm, &stop);
         if (penta_vm_describe_json(vm, &state, &err)) fwrite(state.data, 1, state.size, stdout);
     }
     penta_buffer_free(&state);

@@ -16,14 +16,14 @@ typedef unsigned char board[HEIGHT][WIDTH];
 static const char *const glider[] = {".#.", "..#", "###", NULL};
 static const char *const acorn[] = {".#.....", "...#...", "##..###", NULL};
 
-static void place(board b, const char *const *rows, int top, int left)
+static void board_place(board b, const char *const *rows, int top, int left)
 {
     for (int y = 0; rows[y]; y++)
         for (int x = 0; rows[y][x]; x++)
             b[(top + y) % HEIGHT][(left + x) % WIDTH] = rows[y][x] == '#';
 }
 
-static void step(board b)
+static void board_step(board b)
 {
     board next;
     for (int y = 0; y < HEIGHT; y++)
@@ -38,7 +38,7 @@ static void step(board b)
 }
 
 /* Draws two rows of the board in one line of text. */
-static void draw(board b, long generation)
+static void board_draw(board b, long generation)
 {
     static const char *const blocks[] = {" ", "\u2580", "\u2584", "\u2588"};
     printf("\033[Hgeneration %ld\n", generation);
@@ -54,9 +54,9 @@ int main(int argc, char **argv)
     long generations = argc > 1 ? strtol(argv[1], NULL, 10) : 100;
     const char *pattern = argc > 2 ? argv[2] : "glider";
     if (!strcmp(pattern, "glider")) {
-        place(b, glider, 1, 1);
+        board_place(b, glider, 1, 1);
     } else if (!strcmp(pattern, "acorn")) {
-        place(b, acorn, HEIGHT / 2, WIDTH / 2);
+        board_place(b, acorn, HEIGHT / 2, WIDTH / 2);
     } else if (!strcmp(pattern, "soup")) {
         srand((unsigned)time(NULL));
         for (int i = 0; i < WIDTH * HEIGHT; i++) b[i / WIDTH][i % WIDTH] = rand() % 3 == 0;
@@ -68,9 +68,9 @@ int main(int argc, char **argv)
     for (long g = 0; g <= generations; g++) {
         if (g) {
             usleep(50000);
-            step(b);
+            board_step(b);
         }
-        draw(b, g);
+        board_draw(b, g);
     }
     return 0;
 }

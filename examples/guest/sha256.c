@@ -9,7 +9,7 @@ struct sha256 {
     uint8_t block[64];
 };
 
-static uint32_t rotate(uint32_t x, unsigned n) { return x >> n | x << (32 - n); }
+static uint32_t word_rotate(uint32_t x, unsigned n) { return x >> n | x << (32 - n); }
 
 /* Returns the first 32 bits of the fraction of a square or cube root, by Newton's method. */
 static uint32_t root_bits(double x, int cubic)
@@ -34,7 +34,7 @@ static void find_constants(void)
     }
 }
 
-static void compress(struct sha256 *h, const uint8_t *p)
+static void sha256_compress(struct sha256 *h, const uint8_t *p)
 {
     uint32_t w[64], v[8];
     for (int i = 0; i < 16; i++)
@@ -42,15 +42,15 @@ static void compress(struct sha256 *h, const uint8_t *p)
                p[4 * i + 3];
     for (int i = 16; i < 64; i++) {
         uint32_t a = w[i - 15], b = w[i - 2];
-        w[i] = w[i - 16] + w[i - 7] + (rotate(a, 7) ^ rotate(a, 18) ^ a >> 3) +
-               (rotate(b, 17) ^ rotate(b, 19) ^ b >> 10);
+        w[i] = w[i - 16] + w[i - 7] + (word_rotate(a, 7) ^ word_rotate(a, 18) ^ a >> 3) +
+               (word_rotate(b, 17) ^ word_rotate(b, 19) ^ b >> 10);
     }
     memcpy(v, h->state, sizeof v);
     for (int i = 0; i < 64; i++) {
         uint32_t e = v[4], a = v[0];
-        uint32_t t = v[7] + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) +
+        uint32_t t = v[7] + (word_rotate(e, 6) ^ word_rotate(e, 11) ^ word_rotate(e, 25)) +
                      ((e & v[5]) ^ (~e & v[6])) + constants[i] + w[i];
-        uint32_t u = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) +
+        uint32_t u = (word_rotate(a, 2) ^ word_rotate(a, 13) ^ word_rotate(a, 22)) +
                      ((a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]));
         memmove(v + 1, v, 7 * sizeof *v);
         v[4] += t;
@@ -59,11 +59,11 @@ static void compress(struct sha256 *h, const uint8_t *p)
     for (int i = 0; i < 8; i++) h->state[i] += v[i];
 }
 
-static void add(struct sha256 *h, const uint8_t *p, size_t size)
+static void sha256_add(struct sha256 *h, const uint8_t *p, size_t size)
 {
     for (; size; p++, size--) {
         h->block[h->size++ % 64] = *p;
-        if (h->size % 64 == 0) compress(h, h->block);
+        if (h->size % 64 == 0) sha256_compress(h, h->block);
     }
 }
 
@@ -73,11 +73,11 @@ int main(void)
     uint8_t buffer[4096], length[8];
     find_constants();
     memcpy(h.state, start, sizeof start);
-    for (size_t n; (n = fread(buffer, 1, sizeof buffer, stdin));) add(&h, buffer, n);
+    for (size_t n; (n = fread(buffer, 1, sizeof buffer, stdin));) sha256_add(&h, buffer, n);
     for (int i = 0; i < 8; i++) length[i] = (uint8_t)(h.size * 8 >> (56 - 8 * i));
-    add(&h, (const uint8_t *)"\x80", 1);
-    while (h.size % 64 != 56) add(&h, (const uint8_t *)"", 1);
-    add(&h, length, 8);
+    sha256_add(&h, (const uint8_t *)"\x80", 1);
+    while (h.size % 64 != 56) sha256_add(&h, (const uint8_t *)"", 1);
+    sha256_add(&h, length, 8);
     for (int i = 0; i < 8; i++) printf("%08x", (unsigned)h.state[i]);
     puts("  -");
     return 0;

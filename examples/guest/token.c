@@ -31,12 +31,13 @@ static __attribute__((noreturn)) void give_back(uint32_t flags, const void *data
     penta_trap();
 }
 
-static void require(bool condition)
+static void token_require(bool condition)
 {
     if (!condition) give_back(CONTRACT_REVERT, NULL, 0);
 }
 
-static bool add(word *a, const word *b) /* returns false when the sum is too large */
+/* Returns false when the sum is too large. */
+static bool word_add(word *a, const word *b)
 {
     unsigned carry = 0;
     for (int i = 31; i >= 0; i--) {
@@ -47,7 +48,8 @@ static bool add(word *a, const word *b) /* returns false when the sum is too lar
     return !carry;
 }
 
-static bool subtract(word *a, const word *b) /* returns false when the difference is below zero */
+/* Returns false when the difference is below zero. */
+static bool word_subtract(word *a, const word *b)
 {
     int borrow = 0;
     for (int i = 31; i >= 0; i--) {
@@ -73,7 +75,7 @@ static word key_of(uint8_t what, const word *a, const word *b)
     return key;
 }
 
-static word load(word key)
+static word storage_load(word key)
 {
     word value = {{0}};
     uint32_t size = sizeof value;
@@ -81,48 +83,48 @@ static word load(word key)
     return value;
 }
 
-static void store(word key, const word *value)
+static void storage_store(word key, const word *value)
 {
     contract_store(CONTRACT_PERSISTENT, key.byte, CONTRACT_KEY_32, value, sizeof *value);
 }
 
-static word argument(uint32_t index)
+static word call_argument(uint32_t index)
 {
     word w;
     contract_input(&w, sizeof w, 4 + 32 * index);
     return w;
 }
 
-static word account(uint32_t index)
+static word call_account(uint32_t index)
 {
-    word w = argument(index);
-    for (int i = 0; i < 12; i++) require(!w.byte[i]);
+    word w = call_argument(index);
+    for (int i = 0; i < 12; i++) token_require(!w.byte[i]);
     return w;
 }
 
-static word sender(void)
+static word call_sender(void)
 {
     word w = {{0}};
     contract_caller(w.byte + 12);
     return w;
 }
 
-static void emit(const word *topic, const word *a, const word *b, const word *amount)
+static void event_emit(const word *topic, const word *a, const word *b, const word *amount)
 {
     word topics[3] = {*topic, *a, *b};
     contract_event(topics, 3, amount, sizeof *amount);
 }
 
-static void move(const word *from, const word *to, const word *amount)
+static void balance_move(const word *from, const word *to, const word *amount)
 {
-    word key = key_of(BALANCE, from, NULL), balance = load(key);
-    require(subtract(&balance, amount));
-    store(key, &balance);
+    word key = key_of(BALANCE, from, NULL), balance = storage_load(key);
+    token_require(word_subtract(&balance, amount));
+    storage_store(key, &balance);
     key = key_of(BALANCE, to, NULL);
-    balance = load(key);
-    require(add(&balance, amount));
-    store(key, &balance);
-    emit(&transfer_topic, from, to, amount);
+    balance = storage_load(key);
+    token_require(word_add(&balance, amount));
+    storage_store(key, &balance);
+    event_emit(&transfer_topic, from, to, amount);
 }
 
 static __attribute__((noreturn)) void give_word(word w)
@@ -138,12 +140,12 @@ static __attribute__((noreturn)) void give_true(void)
 
 void deploy(void)
 {
-    word supply, owner = sender(), none = {{0}};
-    require(contract_input_size() == sizeof supply);
+    word supply, owner = call_sender(), none = {{0}};
+    token_require(contract_input_size() == sizeof supply);
     contract_input(&supply, sizeof supply, 0);
-    store(key_of(SUPPLY, NULL, NULL), &supply);
-    store(key_of(BALANCE, &owner, NULL), &supply);
-    emit(&transfer_topic, &none, &owner, &supply);
+    storage_store(key_of(SUPPLY, NULL, NULL), &supply);
+    storage_store(key_of(BALANCE, &owner, NULL), &supply);
+    event_emit(&transfer_topic, &none, &owner, &supply);
     give_back(CONTRACT_SUCCESS, NULL, 0);
 }
 PENTA_EXPORT(deploy, 0);
@@ -151,42 +153,42 @@ PENTA_EXPORT(deploy, 0);
 void call(void)
 {
     uint8_t selector[4], paid[32];
-    word from = sender(), a, b, amount;
+    word from = call_sender(), a, b, amount;
     contract_value(paid);
-    for (int i = 0; i < 32; i++) require(!paid[i]);
-    require(contract_input_size() >= sizeof selector);
+    for (int i = 0; i < 32; i++) token_require(!paid[i]);
+    token_require(contract_input_size() >= sizeof selector);
     contract_input(selector, sizeof selector, 0);
     switch ((uint32_t)selector[0] << 24 | selector[1] << 16 | selector[2] << 8 | selector[3]) {
-    case 0x18160ddd: /* totalSupply() */ give_word(load(key_of(SUPPLY, NULL, NULL)));
+    case 0x18160ddd: /* totalSupply() */ give_word(storage_load(key_of(SUPPLY, NULL, NULL)));
     case 0x70a08231: /* balanceOf(address) */
-        a = account(0);
-        give_word(load(key_of(BALANCE, &a, NULL)));
+        a = call_account(0);
+        give_word(storage_load(key_of(BALANCE, &a, NULL)));
     case 0xdd62ed3e: /* allowance(address,address) */
-        a = account(0);
-        b = account(1);
-        give_word(load(key_of(ALLOWANCE, &a, &b)));
+        a = call_account(0);
+        b = call_account(1);
+        give_word(storage_load(key_of(ALLOWANCE, &a, &b)));
     case 0xa9059cbb: /* transfer(address,uint256) */
-        a = account(0);
-        amount = argument(1);
-        move(&from, &a, &amount);
+        a = call_account(0);
+        amount = call_argument(1);
+        balance_move(&from, &a, &amount);
         give_true();
     case 0x095ea7b3: /* approve(address,uint256) */
-        a = account(0);
-        amount = argument(1);
-        store(key_of(ALLOWANCE, &from, &a), &amount);
-        emit(&approval_topic, &from, &a, &amount);
+        a = call_account(0);
+        amount = call_argument(1);
+        storage_store(key_of(ALLOWANCE, &from, &a), &amount);
+        event_emit(&approval_topic, &from, &a, &amount);
         give_true();
     case 0x23b872dd: { /* transferFrom(address,address,uint256) */
-        a = account(0);
-        b = account(1);
-        amount = argument(2);
-        word key = key_of(ALLOWANCE, &a, &from), left = load(key);
-        require(subtract(&left, &amount));
-        store(key, &left);
-        move(&a, &b, &amount);
+        a = call_account(0);
+        b = call_account(1);
+        amount = call_argument(2);
+        word key = key_of(ALLOWANCE, &a, &from), left = storage_load(key);
+        token_require(word_subtract(&left, &amount));
+        storage_store(key, &left);
+        balance_move(&a, &b, &amount);
         give_true();
     }
-    default: require(false);
+    default: token_require(false);
     }
 }
 PENTA_EXPORT(call, 0);

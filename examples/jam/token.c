@@ -55,7 +55,7 @@ static uint64_t balance_of(uint32_t account)
 
 /* Stores a value, for which the service's own balance pays. When the balance is too small,
  * nothing of this item stays. */
-static void set(const void *key, uint64_t size, uint64_t value)
+static void storage_set(const void *key, uint64_t size, uint64_t value)
 {
     if (jam_write(key, size, &value, sizeof value) == JAM_FULL) penta_trap();
 }
@@ -63,7 +63,7 @@ static void set(const void *key, uint64_t size, uint64_t value)
 static void set_balance(uint32_t account, uint64_t balance)
 {
     struct balance_key key = key_of(account);
-    set(key.bytes, sizeof key.bytes, balance);
+    storage_set(key.bytes, sizeof key.bytes, balance);
 }
 
 static uint64_t moves_before(void)
@@ -74,7 +74,7 @@ static uint64_t moves_before(void)
 }
 
 /* Makes a move. Returns false when the move is skipped. */
-static bool apply(struct move m)
+static bool move_apply(struct move m)
 {
     uint64_t left = 0, sum = 0;
     if (m.from == m.to) return false;
@@ -88,22 +88,22 @@ static bool apply(struct move m)
 static uint64_t apply_all(struct jam_bytes list)
 {
     uint64_t moves = 0;
-    while (list.size >= MOVE_BYTES) moves += apply(take_move(&list));
+    while (list.size >= MOVE_BYTES) moves += move_apply(take_move(&list));
     return moves;
 }
 
-static uint64_t deposit(const struct jam_item *transfer)
+static uint64_t deposit_apply(const struct jam_item *transfer)
 {
     struct move m = {.amount = transfer->amount};
     memcpy(&m.to, transfer->memo, sizeof m.to);
-    return apply(m);
+    return move_apply(m);
 }
 
 /* Returns how many moves the item made. */
 static uint64_t apply_item(struct jam_bytes bytes)
 {
     struct jam_item item = jam_take_item(&bytes);
-    if (item.kind == JAM_TRANSFER) return deposit(&item);
+    if (item.kind == JAM_TRANSFER) return deposit_apply(&item);
     return item.status == JAM_REFINED ? apply_all(item.output) : 0;
 }
 
@@ -125,7 +125,7 @@ struct jam_bytes accumulate(const uint8_t *arguments, uint64_t size)
          * item. */
         if (length > sizeof item_bytes) continue;
         output[0] += apply_item((struct jam_bytes){item_bytes, length});
-        set("n", 1, output[0]);
+        storage_set("n", 1, output[0]);
         jam_checkpoint(); /* After a checkpoint, an item that fails undoes only itself. */
     }
     return (struct jam_bytes){(const uint8_t *)output, sizeof output};

@@ -51,7 +51,7 @@ static void write_frame(void)
 }
 
 /* Draws half blocks: each character shows two pixels, one above the other. The picture is 4 : 3. */
-static void draw(void)
+static void screen_draw(void)
 {
     struct winsize size = {0};
     bool known = !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col;
@@ -72,7 +72,7 @@ static void draw(void)
     fflush(stdout);
 }
 
-static void frame(uint64_t address, uint64_t w, uint64_t h)
+static void frame_take(uint64_t address, uint64_t w, uint64_t h)
 {
     if (w - 1 >= SIDE_MAX || h - 1 >= SIDE_MAX) errx(1, "frame: odd size");
     pixels = realloc(pixels, (size_t)(4 * w * h));
@@ -82,21 +82,21 @@ static void frame(uint64_t address, uint64_t w, uint64_t h)
     for (size_t i = 0; hashing && i < w * h; i++)
         hash = (hash ^ (pixels[i] & 0xffffff)) * UINT64_C(0x100000001b3);
     if (frames) write_frame();
-    if (play) draw();
+    if (play) screen_draw();
 }
 
-static uint64_t print(uint64_t address, uint64_t size)
+static uint64_t guest_print(uint64_t address, uint64_t size)
 {
     char text[4096];
     if (size > sizeof text || !penta_vm_peek(vm, address, text, (size_t)size)) return 0;
     return play ? size : fwrite(text, 1, (size_t)size, stderr);
 }
 
-static uint64_t answer(const char *name, const uint64_t *a)
+static uint64_t call_answer(const char *name, const uint64_t *a)
 {
     if (!strcmp(name, "ext_rom_size")) return wad.size;
-    if (!strcmp(name, "ext_stdout")) return print(a[0], a[1]);
-    if (!strcmp(name, "ext_output_video")) return frame(a[0], a[1], a[2]), 0;
+    if (!strcmp(name, "ext_stdout")) return guest_print(a[0], a[1]);
+    if (!strcmp(name, "ext_output_video")) return frame_take(a[0], a[1], a[2]), 0;
     if (!strcmp(name, "ext_output_audio")) return 0;
     if (strcmp(name, "ext_rom_read")) errx(1, "unknown host call: %s", name);
     if (a[1] > wad.size || a[2] > wad.size - a[1] ||
@@ -105,7 +105,7 @@ static uint64_t answer(const char *name, const uint64_t *a)
     return 0;
 }
 
-static void call(const char *export, uint64_t a0, uint64_t a1)
+static void export_call(const char *export, uint64_t a0, uint64_t a1)
 {
     uint32_t pc;
     if (!penta_pvm_export(module, export, &pc)) errx(1, "no such export: %s", export);
@@ -116,13 +116,13 @@ static void call(const char *export, uint64_t a0, uint64_t a1)
         if (stop.kind != PENTA_STOP_HOST) errx(1, "%s: %s", export, "a trap, or no gas left");
         if (penta_pvm_import(module, stop.detail, &name) && name.size < sizeof text)
             memcpy(text, name.data, name.size);
-        penta_vm_answer(vm, (uint64_t[]){answer(text, stop.args)}, 1, &error);
+        penta_vm_answer(vm, (uint64_t[]){call_answer(text, stop.args)}, 1, &error);
     }
 }
 
 static struct termios before;
 
-static void restore(void)
+static void terminal_restore(void)
 {
     tcsetattr(STDIN_FILENO, TCSANOW, &before);
     printf("\033[0m\033[?25h\033[2J\033[H");
@@ -135,11 +135,11 @@ static void take_terminal(void)
     raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO | ISIG);
     raw.c_cc[VMIN] = raw.c_cc[VTIME] = 0;
     tcsetattr(STDIN_FILENO, TCSANOW, &raw);
-    atexit(restore);
+    atexit(terminal_restore);
     printf("\033[2J\033[?25l");
 }
 
-static void keys(void)
+static void keys_send(void)
 {
     static const uint8_t arrows[] = {0xad, 0xaf, 0xae, 0xac};
     static unsigned held[256];
@@ -150,20 +150,20 @@ static void keys(void)
         uint8_t key = *p == ' ' ? 0xa2 : *p == 'x' ? 0xa3 : *p == '\n' ? 13 : (uint8_t)*p;
         if (p[0] == 27 && p[1] == '[' && p[2] >= 'A' && p[2] <= 'D') key = arrows[*(p += 2) - 'A'];
         quit |= *p == 'q' || *p == 3;
-        if (!held[key]) call("ext_on_keychange", key, 1);
+        if (!held[key]) export_call("ext_on_keychange", key, 1);
         held[key] = HELD;
     }
     for (unsigned key = 0; key < 256; key++)
-        if (held[key] && !--held[key]) call("ext_on_keychange", key, 0);
+        if (held[key] && !--held[key]) export_call("ext_on_keychange", key, 0);
 }
 
-static double now(void)
+static double seconds_now(void)
 {
     struct timespec t;
     return clock_gettime(CLOCK_MONOTONIC, &t), (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static const char *option(char **argv, const char *name)
+static const char *option_value(char **argv, const char *name)
 {
     for (; *argv; argv++)
         if (!strcmp(*argv, name)) return argv[1] ? argv[1] : "";
@@ -173,9 +173,9 @@ static const char *option(char **argv, const char *name)
 int main(int argc, char **argv)
 {
     if (argc < 3) errx(1, "usage: doom BLOB WAD [--ticks N --hash --frames DIR --engine E ...]");
-    const char *ticks = option(argv, "--ticks"), *gas = option(argv, "--gas");
-    const char *engine = option(argv, "--engine");
-    hashing = option(argv, "--hash"), frames = option(argv, "--frames");
+    const char *ticks = option_value(argv, "--ticks"), *gas = option_value(argv, "--gas");
+    const char *engine = option_value(argv, "--engine");
+    hashing = option_value(argv, "--hash"), frames = option_value(argv, "--frames");
     /* The stack of the program needs 16 KiB. */
     penta_option options[] = {{"page-size", "16384"}, {"gas", gas}};
     wad = read_file(argv[2]);
@@ -185,15 +185,15 @@ int main(int argc, char **argv)
     if (!pool || !(vm = penta_pvm_pool_take(pool, &error)))
         errx(1, "%s: %s", argv[1], error.message);
     if ((play = !ticks)) take_terminal();
-    call("ext_initialize", 0, 0);
-    double start = now();
+    export_call("ext_initialize", 0, 0);
+    double start = seconds_now();
     unsigned long count = ticks ? strtoul(ticks, NULL, 10) : ULONG_MAX;
     for (unsigned long t = 1; !quit && t <= count; t++) {
-        if (play) keys();
-        call("ext_tick", 0, 0);
-        double early = start + (double)t / TICKS_PER_SECOND - now();
+        if (play) keys_send();
+        export_call("ext_tick", 0, 0);
+        double early = start + (double)t / TICKS_PER_SECOND - seconds_now();
         if (play && early > 0) nanosleep(&(struct timespec){0, (long)(early * 1e9)}, NULL);
     }
     if (hashing) printf("%u frames, hash %016llx\n", frame_count, (unsigned long long)hash);
-    if (ticks) fprintf(stderr, "%.0f ticks a second\n", (double)count / (now() - start));
+    if (ticks) fprintf(stderr, "%.0f ticks a second\n", (double)count / (seconds_now() - start));
 }

@@ -33,20 +33,23 @@ static const double digits[10][2 * POINTS] = {
 static uint64_t state;
 
 /* Returns a random number from 0 up to 1. */
-static double chance(void)
+static double random_chance(void)
 {
     state = state * 6364136223846793005u + 1442695040888963407u;
     uint64_t x = (state ^ state >> 29) * 0xBF58476D1CE4E5B9u;
     return (double)(x >> 40) / (1 << 24);
 }
-static double between(double low, double high) { return low + (high - low) * chance(); }
+static double random_between(double low, double high)
+{
+    return low + (high - low) * random_chance();
+}
 
 struct pen {
     double a, b, c, d, x, y; /* a matrix and a shift, which move each point of a digit */
     double width;
 };
 
-static double distance(double px, double py, double x, double y, double u, double v)
+static double line_distance(double px, double py, double x, double y, double u, double v)
 {
     double dx = u - x, dy = v - y, t = ((px - x) * dx + (py - y) * dy) / (dx * dx + dy * dy + 1e-9);
     t = t < 0 ? 0 : t > 1 ? 1 : t;
@@ -55,42 +58,43 @@ static double distance(double px, double py, double x, double y, double u, doubl
     return sqrt(dx * dx + dy * dy);
 }
 
-static void stroke(uint8_t *picture, const struct pen *pen, const double *from, const double *to)
+static void pen_stroke(uint8_t *picture, const struct pen *pen, const double *from,
+                       const double *to)
 {
     double x = pen->a * from[0] + pen->b * from[1] + pen->x,
            y = pen->c * from[0] + pen->d * from[1] + pen->y,
            u = pen->a * to[0] + pen->b * to[1] + pen->x,
            v = pen->c * to[0] + pen->d * to[1] + pen->y;
     for (int i = 0; i < SIZE * SIZE; i++) {
-        double ink = pen->width + .5 - distance(i % SIZE, i / SIZE, x, y, u, v);
+        double ink = pen->width + .5 - line_distance(i % SIZE, i / SIZE, x, y, u, v);
         int level = ink >= 1 ? 255 : ink <= 0 ? 0 : (int)(255 * ink);
         if (level > picture[i]) picture[i] = (uint8_t)level;
     }
 }
 
-static void draw(int digit, uint8_t *picture)
+static void digit_draw(int digit, uint8_t *picture)
 {
-    double turn = between(-.2, .2), slant = between(-.2, .2), wide = between(4.2, 6.4),
-           high = between(5.2, 7);
+    double turn = random_between(-.2, .2), slant = random_between(-.2, .2),
+           wide = random_between(4.2, 6.4), high = random_between(5.2, 7);
     struct pen pen = {.a = wide * cos(turn),
                       .b = -high * sin(turn) + slant * high,
                       .c = wide * sin(turn),
                       .d = high * cos(turn),
-                      .x = SIZE / 2.0 - .5 + between(-1.2, 1.2),
-                      .y = SIZE / 2.0 - .5 + between(-1, 1),
-                      .width = between(.4, 1.3)};
+                      .x = SIZE / 2.0 - .5 + random_between(-1.2, 1.2),
+                      .y = SIZE / 2.0 - .5 + random_between(-1, 1),
+                      .width = random_between(.4, 1.3)};
     double points[2 * POINTS];
     for (int i = 0; i < 2 * POINTS; i++)
-        points[i] = digits[digit][i] < 9 ? digits[digit][i] + between(-.12, .12) : 9;
+        points[i] = digits[digit][i] < 9 ? digits[digit][i] + random_between(-.12, .12) : 9;
     for (int i = 0; i < SIZE * SIZE; i++) picture[i] = 0;
     for (int i = 0; i + 1 < POINTS; i++) {
         if (points[2 * i] == 9 && points[2 * i + 2] == 9) break;
         if (points[2 * i] == 9 || points[2 * i + 2] == 9) continue;
-        stroke(picture, &pen, points + 2 * i, points + 2 * i + 2);
+        pen_stroke(picture, &pen, points + 2 * i, points + 2 * i + 2);
     }
     for (int i = 0; i < SIZE * SIZE; i++) {
-        int level = picture[i] + (int)between(-40, 40);
-        if (chance() < .01) level = 255 - level;
+        int level = picture[i] + (int)random_between(-40, 40);
+        if (random_chance() < .01) level = 255 - level;
         picture[i] = (uint8_t)(level < 0 ? 0 : level > 255 ? 255 : level);
     }
 }
@@ -121,8 +125,8 @@ int main(int argc, char **argv)
     big_endian(labels, count);
     for (uint32_t i = 0; i < count; i++) {
         uint8_t picture[SIZE * SIZE];
-        int digit = (int)(10 * chance());
-        draw(digit, picture);
+        int digit = (int)(10 * random_chance());
+        digit_draw(digit, picture);
         fwrite(picture, 1, sizeof picture, images);
         fputc(digit, labels);
     }

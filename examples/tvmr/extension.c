@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static penta_tvmr_result mean3(penta_vm *vm, const uint8_t operands[4], void *user)
+static penta_tvmr_result mean3_execute(penta_vm *vm, const uint8_t operands[4], void *user)
 {
     penta_tvmr_tensor x;
     penta_error err;
@@ -27,7 +27,7 @@ static penta_tvmr_result mean3(penta_vm *vm, const uint8_t operands[4], void *us
     return ok ? PENTA_TVMR_NEXT : PENTA_TVMR_FAIL;
 }
 
-static void complain(void *user, const penta_error *finding)
+static void finding_print(void *user, const penta_error *finding)
 {
     (void)user;
     fprintf(stderr, "%s\n", finding->message);
@@ -36,7 +36,7 @@ static void complain(void *user, const penta_error *finding)
 int main(void)
 {
     static const penta_tvmr_instruction instructions[] = {
-        {"MEAN3", "ds--", "A = mean of three neighbours of B", mean3}};
+        {"MEAN3", "ds--", "A = mean of three neighbours of B", mean3_execute}};
     static const penta_tvmr_extension blur = {0x0100, 1, 0, 0, "blur", instructions, 1, NULL};
     static const char text[] =
         ".requires\n    blur 0x0100\n.registers\n    H0: i32[6]\n    H1: i32[6]\n.program\n"
@@ -48,7 +48,7 @@ int main(void)
         return 1;
     }
     penta_module *m = penta_assemble((penta_bytes){(const uint8_t *)text, strlen(text)}, "tvmr",
-                                     NULL, 0, complain, NULL);
+                                     NULL, 0, finding_print, NULL);
     penta_vm *vm = m ? penta_vm_new(m, NULL, NULL, 0, NULL, &err) : NULL;
     if (!vm || !penta_tvmr_begin(vm, input, 6, &err)) return 1;
     penta_stop stop;
