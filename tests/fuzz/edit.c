@@ -12,7 +12,7 @@ struct chosen {
 };
 
 /* Keeps the first stored part, and the first text among the parts. */
-static void choose(void *user, const penta_selected *part)
+static void choose_part(void *user, const penta_selected *part)
 {
     struct chosen *c = user;
     bool text =
@@ -22,8 +22,8 @@ static void choose(void *user, const penta_selected *part)
     *c = (struct chosen){true, text, strdup(part->path), part->offset, part->size, {0}};
 }
 
-static bool edited(const penta_module *module, const char *path, const char *value, bool repair,
-                   penta_buffer *out, penta_error *err)
+static bool field_edited(const penta_module *module, const char *path, const char *value,
+                         bool repair, penta_buffer *out, penta_error *err)
 {
     penta_option change = {path, value}, no_repair = {"no-repair", "1"};
     return penta_edit(module, &change, 1, &no_repair, !repair, out, ignore_finding, NULL, err);
@@ -38,7 +38,7 @@ static void check_same(const penta_module *module, const struct chosen *c, penta
     size_t at = (size_t)sprintf(value, "hex:");
     for (uint64_t i = 0; i < c->size; i++)
         at += (size_t)sprintf(value + at, "%02x", file.data[c->offset + i]);
-    if (!edited(module, c->path, value, false, &out, &err)) {
+    if (!field_edited(module, c->path, value, false, &out, &err)) {
         /* Several parts of one path may have other sizes, and numbers take no bytes. */
     } else if (out.size == file.size && memcmp(out.data, file.data, file.size) &&
                !strpbrk(c->path, "*") && strchr(c->path, '[')) {
@@ -55,7 +55,7 @@ static void check_longer(const penta_module *module, const struct chosen *c, con
     penta_buffer out = {0};
     penta_validate(module, count_errors, &errors);
     if (errors || !c->text ||
-        !edited(module, c->path, "text:a text of 24 characters!", true, &out, &err)) {
+        !field_edited(module, c->path, "text:a text of 24 characters!", true, &out, &err)) {
         penta_buffer_free(&out);
         return;
     }
@@ -77,7 +77,7 @@ static void check_edit(const penta_module *module, penta_bytes file, char *line)
     *equals = 0;
     for (int repair = 0; repair < 2; repair++) {
         out.size = 0;
-        bool ok = edited(module, line, equals + 1, repair, &out, &err);
+        bool ok = field_edited(module, line, equals + 1, repair, &out, &err);
         if (!ok && (!err.code || out.size)) check_failed("a failed edit", err.code, out.size);
         size_t most = file.size + 4096 + 64 * (strlen(equals) + 1) * (file.size + 1);
         if (ok && out.size > most) check_failed("an edit that grows", out.size, most);
@@ -88,7 +88,7 @@ static void check_edit(const penta_module *module, penta_bytes file, char *line)
         penta_close(made);
     }
     penta_buffer_free(&out);
-    penta_select(module, line, choose, &c, NULL, &err);
+    penta_select(module, line, choose_part, &c, NULL, &err);
     if (c.found) {
         check_same(module, &c, file);
         check_longer(module, &c, penta_module_format(module));

@@ -16,15 +16,15 @@ static const penta_rule rules[] = {
 #include "demo/rules.def"
     {0}};
 
-static int probe(penta_bytes file, struct writer *evidence)
+static int demo_probe(penta_bytes file, struct writer *evidence)
 {
     if (file.size < 4 || memcmp(file.data, "DEMO", 4)) return 0;
     if (evidence) writer_text(evidence, "starts with DEMO");
     return 100;
 }
 
-static penta_module *parse(penta_bytes file, const penta_option *options, size_t count,
-                           penta_error *err)
+static penta_module *demo_parse(penta_bytes file, const penta_option *options, size_t count,
+                                penta_error *err)
 {
     (void)options, (void)count;
     struct demo_module *m = calloc(1, sizeof *m);
@@ -33,11 +33,11 @@ static penta_module *parse(penta_bytes file, const penta_option *options, size_t
         return NULL;
     }
     m->base = (penta_module){.driver = &demo_driver, .file = file};
-    if (!probe(file, NULL))
+    if (!demo_probe(file, NULL))
         error_at(&m->base.damage, DEMO_RULE_BAD_MAGIC, 0, "this is not a demo file");
     else if ((file.size - 4) % DEMO_INSN)
         error_at(&m->base.damage, DEMO_RULE_TRUNCATED, file.size, "an instruction has 5 bytes");
-    m->count = probe(file, NULL) ? (file.size - 4) / DEMO_INSN : 0;
+    m->count = demo_probe(file, NULL) ? (file.size - 4) / DEMO_INSN : 0;
     return &m->base;
 }
 
@@ -50,7 +50,7 @@ enum demo_op demo_decode(const struct demo_module *m, size_t i, uint32_t *imm)
     return DEMO_BAD;
 }
 
-static void verify(const penta_module *module, struct findings *f)
+static void demo_verify(const penta_module *module, struct findings *f)
 {
     const struct demo_module *m = (const struct demo_module *)module;
     if (module->damage.code) findings_pass(f, &module->damage);
@@ -65,12 +65,12 @@ static void verify(const penta_module *module, struct findings *f)
     }
 }
 
-static void describe(const penta_module *module, const penta_visitor *v)
+static void demo_describe(const penta_module *module, const penta_visitor *v)
 {
     const struct demo_module *m = (const struct demo_module *)module;
     penta_bytes file = module->file;
     size_t end = m->count * DEMO_INSN;
-    if (probe(file, NULL)) {
+    if (demo_probe(file, NULL)) {
         describe_raw(v, "magic", bytes_slice(file, 0, 4), 0, NULL);
         end += 4;
     }
@@ -93,7 +93,7 @@ static void describe(const penta_module *module, const penta_visitor *v)
         describe_raw(v, "damaged", bytes_slice(file, end, file.size), end, module->damage.message);
 }
 
-static bool encode(const penta_module *module, struct writer *out, penta_error *err)
+static bool demo_encode(const penta_module *module, struct writer *out, penta_error *err)
 {
     writer_bytes(out, module->file.data, module->file.size);
     return writer_ok(out, err);
@@ -101,7 +101,7 @@ static bool encode(const penta_module *module, struct writer *out, penta_error *
 
 static void close_module(penta_module *module) { free(module); }
 
-static void isa(const penta_visitor *v)
+static void demo_isa(const penta_visitor *v)
 {
     for (int op = 1; op < DEMO_FUEL; op++) {
         penta_node node = {.name = "instruction"};
@@ -118,9 +118,10 @@ static const struct engine *const engines[] = {&demo_interp, NULL};
 /* clang-format off */
 const struct driver demo_driver = {
     .name = "demo", .title = "toy format of a test", .suffix = ".dasm", .comment = ";",
-    .number = DEMO_FORMAT, .rules = rules, .probe = probe, .parse = parse, .verify = verify,
-    .describe = describe, .encode = encode, .print = demo_print, .print_at = demo_print_at,
+    .number = DEMO_FORMAT, .rules = rules, .probe = demo_probe, .parse = demo_parse,
+    .verify = demo_verify, .describe = demo_describe, .encode = demo_encode, .print = demo_print,
+    .print_at = demo_print_at,
     .next_pc = next_number,
-    .assemble = demo_assemble, .close = close_module, .isa = isa, .engines = engines,
+    .assemble = demo_assemble, .close = close_module, .isa = demo_isa, .engines = engines,
 };
 /* clang-format on */

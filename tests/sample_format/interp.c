@@ -15,7 +15,7 @@ struct demo_vm {
 
 #define FETCH() (left ? (left--, (in = &vm->code[pc++])->op) : DEMO_FUEL)
 
-static void run(penta_vm *base, uint64_t fuel, penta_stop *stop)
+static void demo_run(penta_vm *base, uint64_t fuel, penta_stop *stop)
 {
 #if THREADED
     static const void *const entry[DEMO_OPS] = {
@@ -70,7 +70,7 @@ static penta_vm *open_vm(const penta_module *module, const penta_option *options
     return &vm->base;
 }
 
-static void describe(const penta_vm *base, const penta_visitor *v)
+static void demo_vm_describe(const penta_vm *base, const penta_visitor *v)
 {
     const struct demo_vm *vm = (const struct demo_vm *)base;
     describe_uint(v, "pc", vm->pc);
@@ -80,13 +80,13 @@ static void describe(const penta_vm *base, const penta_visitor *v)
     describe_leave(v, registers);
 }
 
-static bool answer(penta_vm *vm, const uint64_t *results, size_t count, penta_error *err)
+static bool demo_answer(penta_vm *vm, const uint64_t *results, size_t count, penta_error *err)
 {
     (void)vm, (void)results, (void)count;
     return error_at(err, BASE_STATE, 0, "this machine has no host calls");
 }
 
-static void walk(penta_vm *base, struct walk *w)
+static void demo_walk(penta_vm *base, struct walk *w)
 {
     struct demo_vm *vm = (struct demo_vm *)base;
     WALK_NUMBER(w, vm->acc);
@@ -103,8 +103,8 @@ static void close_vm(penta_vm *base)
 
 const struct engine demo_interp = {.name = "interp",
                                    .open = open_vm,
-                                   .run = run,
-                                   .answer = answer,
-                                   .describe = describe,
-                                   .walk = walk,
+                                   .run = demo_run,
+                                   .answer = demo_answer,
+                                   .describe = demo_vm_describe,
+                                   .walk = demo_walk,
                                    .close = close_vm};

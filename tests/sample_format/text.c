@@ -27,7 +27,7 @@ bool demo_print(const penta_module *module, const penta_option *options, size_t 
     return writer_ok(out, err);
 }
 
-static bool operand(struct source *s, struct labels *labels, struct writer *out)
+static bool demo_operand_read(struct source *s, struct labels *labels, struct writer *out)
 {
     struct token t = source_next(s);
     if (t.kind == TOKEN_NAME &&
@@ -41,27 +41,27 @@ static bool operand(struct source *s, struct labels *labels, struct writer *out)
     return true;
 }
 
-static bool line(struct source *s, struct labels *labels, struct writer *out)
+static bool demo_line_read(struct source *s, struct labels *labels, struct writer *out)
 {
     struct token t = source_next(s);
     if (t.kind == TOKEN_LINE || t.kind == TOKEN_END) return !s->err->code;
     if (t.kind == TOKEN_DIRECTIVE && token_is(s, t, ".insn")) {
         struct token code = source_next(s);
         writer_uint(out, code.as.u, 1);
-        return source_expect(s, ',') && operand(s, labels, out) && source_end_of_line(s);
+        return source_expect(s, ',') && demo_operand_read(s, labels, out) && source_end_of_line(s);
     }
     if (t.kind != TOKEN_NAME) return source_unexpected(s, t, "an instruction or label");
     if (source_accept(s, ':')) {
         uint64_t pc = (out->out.size - 4) / DEMO_INSN;
         return labels_define(labels, token_text(s, t), pc, t.offset, s->err) &&
-               line(s, labels, out);
+               demo_line_read(s, labels, out);
     }
     for (int op = 1; op < DEMO_FUEL; op++) {
         if (!token_is(s, t, demo_ops[op].mnemonic)) continue;
         writer_uint(out, demo_ops[op].code, 1);
         if (demo_ops[op].operand == DEMO_NONE)
             writer_uint(out, 0, 4);
-        else if (!operand(s, labels, out))
+        else if (!demo_operand_read(s, labels, out))
             return false;
         return source_end_of_line(s);
     }
@@ -77,7 +77,7 @@ bool demo_assemble(struct source *s, const penta_option *options, size_t count, 
     while (s->pos < s->text.size) {
         penta_error err = {0};
         s->err = &err;
-        if (line(s, &labels, out)) continue;
+        if (demo_line_read(s, &labels, out)) continue;
         findings_pass(findings, &err);
         source_skip_line(s);
     }

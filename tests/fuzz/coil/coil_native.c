@@ -57,7 +57,7 @@ static void check_object(penta_buffer *out)
     elf_end(elf);
 }
 
-static void compile(const penta_module *m)
+static void native_compile(const penta_module *m)
 {
     penta_buffer one = {0}, two = {0}, text = {0};
     penta_error err = {0};
@@ -83,6 +83,6 @@ void fuzz_one(const uint8_t *data, size_t size)
     bool object = size > 4 && !memcmp(data, "COIL", 4);
     penta_module *m = object ? penta_open(input, "coil", NULL, 0, &err)
                              : penta_assemble(input, "coil", NULL, 0, ignore_finding, NULL);
-    if (m) compile(m);
+    if (m) native_compile(m);
     penta_close(m);
 }

@@ -15,8 +15,8 @@ static void cvbc_vm_heed(struct cvbc_vm *vm, const struct cvbc_program *p)
     cvbc_vm_heed_hints(vm, &(struct cvbc_metadata){.hints = rows, .hint_count = count});
 }
 
-static void run(const struct cvbc_program *p, bool proved, bool hints, uint64_t slice,
-                struct writer *state)
+static void program_run(const struct cvbc_program *p, bool proved, bool hints, uint64_t slice,
+                        struct writer *state)
 {
     penta_error err = {0};
     struct cvbc_vm *vm = cvbc_vm_new(p, CVBC_STACK_MAX, 3000, proved, &err);
@@ -56,10 +56,10 @@ void fuzz_one(const uint8_t *data, size_t size)
     if (!cvbc_verify_program(&p, &f, 0, false, &flow)) return;
     struct writer a = {0}, b = {0}, c = {0}, d = {0};
     bool proved = flow.proved && !errors;
-    run(&p, false, false, UINT64_MAX, &a);
-    run(&p, proved, false, UINT64_MAX, &b);
-    run(&p, false, false, 1, &c);
-    run(&p, proved, true, size % 5 ? UINT64_MAX : 7, &d);
+    program_run(&p, false, false, UINT64_MAX, &a);
+    program_run(&p, proved, false, UINT64_MAX, &b);
+    program_run(&p, false, false, 1, &c);
+    program_run(&p, proved, true, size % 5 ? UINT64_MAX : 7, &d);
     CHECK(same_buffer(&a.out, &b.out));
     CHECK(same_buffer(&a.out, &c.out));
     CHECK(same_buffer(&a.out, &d.out));
