@@ -12,11 +12,14 @@ struct maker {
 
 enum { PATTERN_SLOTS = 24 }; /* number of slots that the longest pattern needs */
 
-static inline bool has(const struct program *p, uint8_t op)
+static inline bool program_has(const struct program *p, uint8_t op)
 {
     return pvm_ops[op].number[p->isa] >= 0;
 }
-static inline unsigned any_register(struct choices *c) { return (unsigned)below(c, PVM_REGISTERS); }
+static inline unsigned any_register(struct choices *c)
+{
+    return (unsigned)choices_below(c, PVM_REGISTERS);
+}
 
 /* pvm_programs.c defines what this block declares. */
 unsigned maker_destination(struct maker *m); /* Returns a register that may be written. */

@@ -31,11 +31,11 @@ uint64_t choices_next(struct choices *c)
 
 uint64_t choices_number(struct choices *c)
 {
-    switch (below(c, 3)) {
-    case 0: return edges[below(c, EDGES)];
+    switch (choices_below(c, 3)) {
+    case 0: return edges[choices_below(c, EDGES)];
     case 1: {
-        uint64_t small = below(c, 256);
-        return small - 128 * below(c, 2);
+        uint64_t small = choices_below(c, 256);
+        return small - 128 * choices_below(c, 2);
     }
     default: {
         uint64_t high = choices_next(c) << 16;
@@ -49,7 +49,7 @@ unsigned maker_destination(struct maker *m)
 {
     for (;;) {
         unsigned r = any_register(m->c);
-        if (r < 2 && below(m->c, 16)) r += 5;
+        if (r < 2 && choices_below(m->c, 16)) r += 5;
         if (!(m->avoid >> r & 1)) return r;
     }
 }
@@ -66,7 +66,7 @@ static unsigned pvm_programs_target(struct maker *m, unsigned from)
 {
     const struct program *p = m->p;
     unsigned low = p->forward ? from + 1 : 0;
-    unsigned to = low + (unsigned)below(m->c, p->count - low);
+    unsigned to = low + (unsigned)choices_below(m->c, p->count - low);
     for (unsigned k = to; k > low; k--)
         if (pvm_ends_block(p->slots[k - 1].op)) {
             to = k;
@@ -102,19 +102,20 @@ static void pvm_programs_operands(struct maker *m, struct slot *s)
         if (s->op == PVM_OP_load_imm_and_jump) s->a = (uint8_t)maker_destination(m);
         break;
     case PVM_REG_IMM_IMM:
-        if (below(c, 8)) s->a = (uint8_t)below(c, 2);
+        if (choices_below(c, 8)) s->a = (uint8_t)choices_below(c, 2);
         break;
     case PVM_REG_REG_IMM:
-        if (!access && !below(c, 3)) s->b = s->a;
+        if (!access && !choices_below(c, 3)) s->b = s->a;
         break;
-    case PVM_IMM: s->x = below(c, 8); break;
+    case PVM_IMM: s->x = choices_below(c, 8); break;
     default: break;
     }
-    if (access && below(c, 8)) s->b = (uint8_t)below(c, 2);
-    if (access && below(c, 4)) s->x = absolute ? 0x30000 + below(c, 0x2000) : below(c, 64);
+    if (access && choices_below(c, 8)) s->b = (uint8_t)choices_below(c, 2);
+    if (access && choices_below(c, 4))
+        s->x = absolute ? 0x30000 + choices_below(c, 0x2000) : choices_below(c, 64);
     if (pvm_ops[s->op].flow == PVM_FLOW_DYNAMIC) {
         bool second = s->op == PVM_OP_load_imm_and_jump_indirect;
-        if (below(c, 3)) *(second ? &s->y : &s->x) = 2 * below(c, TABLE_MAX + 2);
+        if (choices_below(c, 3)) *(second ? &s->y : &s->x) = 2 * choices_below(c, TABLE_MAX + 2);
     }
 }
 
@@ -122,11 +123,12 @@ void maker_any(struct maker *m, bool inside_block)
 {
     const struct program *p = m->p;
     for (;;) {
-        uint8_t op = (uint8_t)(1 + below(m->c, PVM_OPS - 1));
+        uint8_t op = (uint8_t)(1 + choices_below(m->c, PVM_OPS - 1));
         bool dynamic = pvm_ops[op].flow == PVM_FLOW_DYNAMIC;
-        if (!has(p, op) || (p->forward && dynamic)) continue;
+        if (!program_has(p, op) || (p->forward && dynamic)) continue;
         if (inside_block && pvm_ops[op].flow != PVM_FLOW_NEXT) continue;
-        if ((op == PVM_OP_trap || op == PVM_OP_memset || dynamic) && below(m->c, 8)) continue;
+        if ((op == PVM_OP_trap || op == PVM_OP_memset || dynamic) && choices_below(m->c, 8))
+            continue;
         if (op == PVM_OP_memset && m->avoid) continue;
         pvm_programs_operands(m, maker_add(m, op, PATTERN_none));
         return;
@@ -140,8 +142,8 @@ static unsigned length_of(struct choices *c, const struct slot *s, uint64_t v)
     unsigned least = 0;
     int64_t value = (int64_t)(int32_t)(uint32_t)v;
     while (least < 4 && (least ? value >> (8 * least - 1) != value >> 63 : value != 0)) least++;
-    if (s->pattern == PATTERN_none && !below(c, 4)) return (unsigned)below(c, 5);
-    return least + (below(c, 2) ? 0 : (unsigned)below(c, 5 - least));
+    if (s->pattern == PATTERN_none && !choices_below(c, 4)) return (unsigned)choices_below(c, 5);
+    return least + (choices_below(c, 2) ? 0 : (unsigned)choices_below(c, 5 - least));
 }
 
 static uint8_t *pvm_programs_put(uint8_t *at, uint64_t v, unsigned length)
@@ -153,7 +155,7 @@ static uint8_t *pvm_programs_put(uint8_t *at, uint64_t v, unsigned length)
 /* Returns a nibble for a register. Nibbles above 12 mean the last register. */
 static unsigned pvm_programs_nibble(struct choices *c, unsigned reg)
 {
-    return reg == 12 && !below(c, 4) ? 12 + (unsigned)below(c, 4) : reg;
+    return reg == 12 && !choices_below(c, 4) ? 12 + (unsigned)choices_below(c, 4) : reg;
 }
 
 /* Writes an instruction without its target, which is written when all offsets are known. */
@@ -180,7 +182,7 @@ static uint8_t *pvm_programs_encode(struct choices *c, const struct program *p,
         return pvm_programs_put(at, s->x, first);
     case PVM_REG_IMM64:
         *at++ = (uint8_t)a;
-        return pvm_programs_put(pvm_programs_put(at, s->x, 4), s->y >> below(c, 33), 4);
+        return pvm_programs_put(pvm_programs_put(at, s->x, 4), s->y >> choices_below(c, 33), 4);
     case PVM_REG_REG: *at++ = (uint8_t)(d | a << 4); return at;
     case PVM_REG_REG_IMM:
         *at++ = (uint8_t)(a | b << 4);
@@ -211,9 +213,9 @@ static void pvm_programs_layout(struct maker *m)
         start_at(p, p->size);
         uint8_t *end = pvm_programs_encode(m->c, p, s, p->code + p->size);
         targets[i] = end;
-        if (pvm_has_target(s->op)) end += 2 + 2 * below(m->c, 2);
+        if (pvm_has_target(s->op)) end += 2 + 2 * choices_below(m->c, 2);
         /* Extra bytes are not read, or change the value of the last number. */
-        if (s->pattern == PATTERN_none && !below(m->c, 64)) end += below(m->c, 4);
+        if (s->pattern == PATTERN_none && !choices_below(m->c, 64)) end += choices_below(m->c, 4);
         p->size = (uint32_t)(end - p->code);
     }
     for (unsigned i = 0; i < p->count; i++) {
@@ -231,14 +233,14 @@ static void pvm_programs_layout(struct maker *m)
 static void pvm_programs_noise(struct maker *m)
 {
     struct program *p = m->p;
-    unsigned each = 1 + (unsigned)below(m->c, 6);
-    p->size = 1 + (uint32_t)below(m->c, 400);
+    unsigned each = 1 + (unsigned)choices_below(m->c, 6);
+    p->size = 1 + (uint32_t)choices_below(m->c, 400);
     p->forward = false;
     for (uint32_t i = 0; i < p->size; i++) {
-        uint8_t op = (uint8_t)(1 + below(m->c, PVM_OPS - 1));
-        bool start = !i || !below(m->c, each);
+        uint8_t op = (uint8_t)(1 + choices_below(m->c, PVM_OPS - 1));
+        bool start = !i || !choices_below(m->c, each);
         p->code[i] = (uint8_t)choices_next(m->c);
-        if (start && has(p, op) && below(m->c, 16))
+        if (start && program_has(p, op) && choices_below(m->c, 16))
             p->code[i] = (uint8_t)pvm_ops[op].number[p->isa];
         if (start) start_at(p, i);
         if (start && p->count < INSNS_MAX) p->starts[p->count++] = i;
@@ -249,9 +251,9 @@ static void jump_table(struct maker *m)
 {
     struct program *p = m->p;
     for (unsigned i = 0; i < TABLE_MAX; i++) {
-        unsigned to = (unsigned)below(m->c, p->count);
-        while (to && !pvm_ends_block(p->slots[to - 1].op) && below(m->c, 16)) to--;
-        pvm_programs_put(p->table + 2 * i, p->starts[to] + !below(m->c, 32), 2);
+        unsigned to = (unsigned)choices_below(m->c, p->count);
+        while (to && !pvm_ends_block(p->slots[to - 1].op) && choices_below(m->c, 16)) to--;
+        pvm_programs_put(p->table + 2 * i, p->starts[to] + !choices_below(m->c, 32), 2);
     }
 }
 
@@ -259,22 +261,24 @@ void program_generate(struct choices *c, struct program *p)
 {
     struct maker m = {.c = c, .p = p};
     memset(p, 0, sizeof *p);
-    p->isa = (enum pvm_isa)below(c, PVM_ISAS);
-    p->forward = !below(c, 3);
-    if (!below(c, 24)) {
+    p->isa = (enum pvm_isa)choices_below(c, PVM_ISAS);
+    p->forward = !choices_below(c, 3);
+    if (!choices_below(c, 24)) {
         pvm_programs_noise(&m);
     } else {
-        unsigned wanted = 1 + (unsigned)below(c, below(c, 2) ? 12 : INSNS_MAX - PATTERN_SLOTS - 1);
+        unsigned wanted = 1 + (unsigned)choices_below(
+                                  c, choices_below(c, 2) ? 12 : INSNS_MAX - PATTERN_SLOTS - 1);
         m.left = INSNS_MAX - 1;
         while (p->count < wanted) {
-            if (below(c, 3))
+            if (choices_below(c, 3))
                 maker_any(&m, false);
             else
                 maker_pattern(&m);
         }
         maker_add(&m, PVM_OP_trap, PATTERN_none);
         pvm_programs_layout(&m);
-        if (below(c, 2)) p->size += 100; /* No jump leads to these bytes, so the end is far away. */
+        if (choices_below(c, 2))
+            p->size += 100; /* No jump leads to these bytes, so the end is far away. */
     }
     jump_table(&m);
     p->view = (struct pvm_code){.isa = p->isa,

@@ -11,7 +11,7 @@ struct choices { /* A stream of random numbers, which the data influence as long
     uint64_t state;
 };
 uint64_t choices_next(struct choices *c);
-static inline uint64_t below(struct choices *c, uint64_t n) { return choices_next(c) % n; }
+static inline uint64_t choices_below(struct choices *c, uint64_t n) { return choices_next(c) % n; }
 uint64_t choices_number(struct choices *c); /* A third of the numbers are edge values. */
 
 /* PATTERN(name) is a pattern that the generator writes on purpose. */

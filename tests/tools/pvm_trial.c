@@ -230,18 +230,18 @@ static void pvm_trial_configure(struct trial *t)
 {
     struct choices *c = t->c;
     const struct program *p = t->p;
-    bool metered = !p->forward || below(c, 2);
+    bool metered = !p->forward || choices_below(c, 2);
     static const enum pvm_gas_model models[] = {PVM_GAS_NAIVE, PVM_GAS_STEP, PVM_GAS_FULL_L2};
-    t->config = (struct pvm_config){.profile = &pvm_profiles[below(c, 4)],
+    t->config = (struct pvm_config){.profile = &pvm_profiles[choices_below(c, 4)],
                                     .metered = metered,
-                                    .paging = below(c, 2),
-                                    .poll = !below(c, 8),
-                                    .gas = metered ? 100 + (int64_t)below(c, 2000) : 0,
-                                    .model = models[below(c, 3)]};
-    t->drip = metered && !below(c, 6);
-    t->interrupted = !below(c, 16);
-    if (t->drip) t->config.gas = (int64_t)below(c, 4);
-    if (p->forward && metered && below(c, 2) &&
+                                    .paging = choices_below(c, 2),
+                                    .poll = !choices_below(c, 8),
+                                    .gas = metered ? 100 + (int64_t)choices_below(c, 2000) : 0,
+                                    .model = models[choices_below(c, 3)]};
+    t->drip = metered && !choices_below(c, 6);
+    t->interrupted = !choices_below(c, 16);
+    if (t->drip) t->config.gas = (int64_t)choices_below(c, 4);
+    if (p->forward && metered && choices_below(c, 2) &&
         t->config.model != PVM_GAS_STEP) { /* Gas that never runs out is the same in the model
                                             * async. */
         t->config.async = true;
@@ -249,9 +249,10 @@ static void pvm_trial_configure(struct trial *t)
         t->drip = false;
     }
     for (unsigned i = 0; i < PVM_REGISTERS; i++)
-        t->regs[i] = i < 2 ? 0x30000 + below(c, 0x2000) : choices_number(c);
-    if (!below(c, 8) && !(p->forward && p->loops))
-        t->start = below(c, 8) ? p->starts[below(c, p->count)] : (uint32_t)below(c, p->size + 2);
+        t->regs[i] = i < 2 ? 0x30000 + choices_below(c, 0x2000) : choices_number(c);
+    if (!choices_below(c, 8) && !(p->forward && p->loops))
+        t->start = choices_below(c, 8) ? p->starts[choices_below(c, p->count)]
+                                       : (uint32_t)choices_below(c, p->size + 2);
 }
 
 struct program trial_program;

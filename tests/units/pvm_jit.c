@@ -85,7 +85,7 @@ static const uint8_t pool_blob[] = {
     0,   0,    0xa0, 0,   5,    4,    1,   0,    1,    'f', 6, 16,   0,    0, 11,
     149, 0x77, 1,    123, 0x17, 0xf8, 130, 0x17, 0xf8, 50,  0, 0x49, 0x02, 0};
 
-static void *calls(void *user)
+static void *pool_calls(void *user)
 {
     penta_pvm_pool *pool = user;
     for (uint64_t i = 0; i < 2000; i++) {
@@ -113,7 +113,7 @@ static void pvm_jit_threads(void)
     penta_pvm_pool *pool = penta_pvm_pool_new(module, NULL, NULL, 0, &err);
     CHECK(pool);
     pthread_t many[4];
-    for (int i = 0; i < 4; i++) pthread_create(&many[i], NULL, calls, pool);
+    for (int i = 0; i < 4; i++) pthread_create(&many[i], NULL, pool_calls, pool);
     for (int i = 0; i < 4; i++) pthread_join(many[i], NULL);
     penta_pvm_pool_free(pool);
     penta_close(module);

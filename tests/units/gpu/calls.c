@@ -71,7 +71,7 @@ static void calls_test_tasks(gpu_emulator *dev)
     KERNEL(dev, 1, "WRITE64 0x%llx, 42\nREAD64 0x%llx\nSLEEP 30\nHALT", at, at);
     OK(gpu_emulator_launch_task(dev, 1, "hello", 5, &t));
     OK(gpu_emulator_wait_task(dev, t, FOREVER));
-    gpu_task_info info = task(dev, t);
+    gpu_task_info info = task_info(dev, t);
     REQUIRE(info.state == GPU_TASK_DONE && info.instructions == 4 && info.last_read == 42);
     REQUIRE(info.slept_ms == 30 && info.kernel_id == 1 && info.flags == GPU_TASK_HAS_LAST_READ);
     OK(gpu_emulator_task_args(dev, t, args, sizeof args, &size));
@@ -83,7 +83,7 @@ static void calls_test_tasks(gpu_emulator *dev)
 
     /* A fault stops its task and nothing else. What the task did before stays. */
     KERNEL(dev, 2, "WRITE8 0x%llx, 7\nREAD8 0\nWRITE8 0x%llx, 9", at + 8, at + 9);
-    t = launch(dev, 2);
+    t = kernel_launch(dev, 2);
     REQUIRE_STATUS(GPU_ERR_TASK_FAULT, gpu_emulator_wait_task(dev, t, FOREVER));
     OK(gpu_emulator_faults(dev, NULL, 0, &size));
     REQUIRE(size == 1);
@@ -105,12 +105,12 @@ static void calls_test_cancelling(gpu_emulator *dev, uint32_t mode)
 {
     if (mode == GPU_MODE_SERIAL) return;
     KERNEL(dev, 3, "SLEEP 600000\nHALT");
-    uint32_t t = launch(dev, 3), u = launch(dev, 3);
+    uint32_t t = kernel_launch(dev, 3), u = kernel_launch(dev, 3);
     REQUIRE_STATUS(GPU_ERR_TIMEOUT, gpu_emulator_wait(dev, 0));
     REQUIRE_STATUS(GPU_ERR_TIMEOUT, gpu_emulator_wait_task(dev, t, 1));
     OK(gpu_emulator_stop_task(dev, t));
-    REQUIRE(task(dev, t).state == GPU_TASK_CANCELLED);
-    REQUIRE(task(dev, u).state == GPU_TASK_RUNNING);
+    REQUIRE(task_info(dev, t).state == GPU_TASK_CANCELLED);
+    REQUIRE(task_info(dev, u).state == GPU_TASK_RUNNING);
     OK(gpu_emulator_wait_task(dev, t, FOREVER));
 }
 
@@ -130,18 +130,18 @@ static void calls_test_limits(uint32_t mode)
     KERNEL(dev, 1, "NOP\nNOP");
     KERNEL(dev, 2, "NOP\nNOP\nHALT");
     KERNEL(dev, 3, "SLEEP 10000\nHALT");
-    uint32_t t = launch(dev, 1);
+    uint32_t t = kernel_launch(dev, 1);
     OK(gpu_emulator_wait_task(dev, t, FOREVER)); /* The sleep is exactly as long as the limit
                                                   * allows. */
-    t = launch(dev, 2);
+    t = kernel_launch(dev, 2);
     REQUIRE_STATUS(GPU_ERR_TASK_FAULT, gpu_emulator_wait_task(dev, t, FOREVER));
-    gpu_task_info info = task(dev, t);
+    gpu_task_info info = task_info(dev, t);
     REQUIRE(info.kind == GPU_FAULT_LIMIT && info.instruction == 2 && info.instructions == 2);
-    t = launch(dev, 3);
+    t = kernel_launch(dev, 3);
     if (mode != GPU_MODE_SERIAL)
         REQUIRE_STATUS(GPU_ERR_LIMIT_EXCEEDED, gpu_emulator_launch_task(dev, 1, NULL, 0, NULL));
     REQUIRE_STATUS(GPU_ERR_TASK_FAULT, gpu_emulator_wait_task(dev, t, FOREVER));
-    info = task(dev, t);
+    info = task_info(dev, t);
     REQUIRE(info.kind == GPU_FAULT_LIMIT && info.instruction == 0 && info.instructions == 0);
     gpu_emulator_close(dev);
 }
@@ -158,11 +158,11 @@ static void calls_test_reports(uint32_t mode)
     unsigned long long a = base;
     KERNEL(dev, 1, "WRITE64 0x%llx, 1\nREAD8 0x%llx", a, a + 32);
     KERNEL(dev, 2, "MEMSET 0x%llx, 16\nREAD64 0x%llx", a + 4, a + 2);
-    launch(dev, 1); /* task 1 */
-    launch(dev, 2); /* task 2, unordered to 1 */
-    launch(dev, 2); /* task 3, unordered to both, which races with 2 by the same instructions */
+    kernel_launch(dev, 1); /* task 1 */
+    kernel_launch(dev, 2); /* task 2, unordered to 1 */
+    kernel_launch(dev, 2); /* task 3, unordered to both; it races with 2 by the same instructions */
     OK(gpu_emulator_wait(dev, FOREVER));
-    launch(dev, 1); /* task 4, ordered after all */
+    kernel_launch(dev, 1); /* task 4, ordered after all */
     OK(gpu_emulator_wait(dev, FOREVER));
     OK(gpu_emulator_races(dev, races, 16, &count));
     static const gpu_race want[] = {

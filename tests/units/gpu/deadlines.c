@@ -72,7 +72,7 @@ static void *deadlines_test_stopped(void *user)
     OK(gpu_emulator_alloc(dev, LARGE, &at));
     address = at;
     KERNEL(dev, 1, "SLEEP 600000\nHALT");
-    launch(dev, 1);
+    kernel_launch(dev, 1);
     REQUIRE(!*gpu_emulator_failure(dev));
     pid_t pid = (pid_t)gpu_emulator_process_id(dev);
     REQUIRE(!kill(pid, SIGSTOP));

@@ -24,7 +24,7 @@ static inline gpu_emulator *open_device(uint32_t mode, uint32_t flags, uint64_t 
 }
 
 /* Registers assembler text as a kernel. */
-static inline void kernel(gpu_emulator *dev, uint64_t id, const char *text)
+static inline void kernel_add(gpu_emulator *dev, uint64_t id, const char *text)
 {
     void *blob;
     size_t size;
@@ -38,17 +38,17 @@ static inline void kernel(gpu_emulator *dev, uint64_t id, const char *text)
     do {                                                                                           \
         char text_[2000];                                                                          \
         snprintf(text_, sizeof text_, __VA_ARGS__);                                                \
-        kernel(dev, id, text_);                                                                    \
+        kernel_add(dev, id, text_);                                                                \
     } while (0)
 
-static inline uint32_t launch(gpu_emulator *dev, uint64_t id)
+static inline uint32_t kernel_launch(gpu_emulator *dev, uint64_t id)
 {
     uint32_t launched = 0;
     OK(gpu_emulator_launch_task(dev, id, NULL, 0, &launched));
     return launched;
 }
 
-static inline gpu_task_info task(gpu_emulator *dev, uint32_t id)
+static inline gpu_task_info task_info(gpu_emulator *dev, uint32_t id)
 {
     gpu_task_info info;
     OK(gpu_emulator_task_info(dev, id, &info));

@@ -22,7 +22,7 @@ static void kernel_file(gpu_emulator *dev, uint64_t id, const char *name, const 
     size_t size = fread(text, 1, sizeof text - 1, file);
     fclose(file);
     text[size] = 0;
-    kernel(dev, id, text);
+    kernel_add(dev, id, text);
 }
 
 static uint64_t grids_test_upload(gpu_emulator *dev, const void *bytes, size_t size)
@@ -50,7 +50,7 @@ static void grids_test_run(gpu_emulator *dev, gpu_grid grid, const uint64_t *arg
     gpu_task_grid got;
     OK(gpu_emulator_launch_grid(dev, 1, &grid, args, count * 8, &id));
     OK(gpu_emulator_wait_task(dev, id, FOREVER));
-    REQUIRE(task(dev, id).state == GPU_TASK_DONE);
+    REQUIRE(task_info(dev, id).state == GPU_TASK_DONE);
     OK(gpu_emulator_task_grid(dev, id, &got));
     REQUIRE(got.threads >= THREADS && got.ended == got.threads && got.fault_thread == FOREVER);
 }
@@ -182,7 +182,7 @@ static void grids_test_refused(gpu_emulator *dev)
     OK(gpu_emulator_launch_grid(dev, 1, &two, "12345678", 8, &id));
     REQUIRE(id == 2);
     OK(gpu_emulator_wait(dev, FOREVER));
-    REQUIRE(task(dev, 2).instructions == 4);
+    REQUIRE(task_info(dev, 2).instructions == 4);
     OK(gpu_emulator_task_grid(dev, 1, &got));
     REQUIRE(got.threads == 1);
     REQUIRE_STATUS(GPU_ERR_TASK_NOT_FOUND, gpu_emulator_task_grid(dev, 9, &got));
@@ -200,7 +200,7 @@ static void grids_test_faults(gpu_emulator *dev)
            (unsigned long long)at);
     OK(gpu_emulator_launch_grid(dev, 1, &grid, NULL, 0, &id));
     REQUIRE_STATUS(GPU_ERR_TASK_FAULT, gpu_emulator_wait_task(dev, id, FOREVER));
-    gpu_task_info info = task(dev, id);
+    gpu_task_info info = task_info(dev, id);
     REQUIRE(info.kind == GPU_FAULT_UNMAPPED && info.instruction == 3 && info.nearest_base == at);
     OK(gpu_emulator_task_grid(dev, id, &got));
     REQUIRE(got.fault_block * 40 + got.fault_thread >= 64 && got.ended < 80);
@@ -209,11 +209,11 @@ static void grids_test_faults(gpu_emulator *dev)
     KERNEL(dev, 1, "ID r1, thread\nif r1 ne 5\nBAR\nendif\nHALT");
     OK(gpu_emulator_launch_grid(dev, 1, &grid, NULL, 0, &id));
     REQUIRE_STATUS(GPU_ERR_TASK_FAULT, gpu_emulator_wait_task(dev, id, FOREVER));
-    REQUIRE(task(dev, id).kind == GPU_FAULT_BARRIER && task(dev, id).instruction == 2);
+    REQUIRE(task_info(dev, id).kind == GPU_FAULT_BARRIER && task_info(dev, id).instruction == 2);
     KERNEL(dev, 1, "ARG r1, 1");
     OK(gpu_emulator_launch_task(dev, 1, "12345678", 8, &id));
     REQUIRE_STATUS(GPU_ERR_TASK_FAULT, gpu_emulator_wait_task(dev, id, FOREVER));
-    REQUIRE(task(dev, id).kind == GPU_FAULT_ARGUMENT && task(dev, id).address == 1);
+    REQUIRE(task_info(dev, id).kind == GPU_FAULT_ARGUMENT && task_info(dev, id).address == 1);
     size_t count;
     OK(gpu_emulator_faults(dev, NULL, 0, &count));
     REQUIRE(count == 3);
@@ -265,14 +265,15 @@ static void grids_test_endless(uint32_t mode)
     KERNEL(dev, 1, ".fuelled\nagain: ADD r1, r1, 1\nJMP again");
     OK(gpu_emulator_launch_grid(dev, 1, &grid, NULL, 0, &id));
     REQUIRE_STATUS(GPU_ERR_TASK_FAULT, gpu_emulator_wait_task(dev, id, FOREVER));
-    REQUIRE(task(dev, id).kind == GPU_FAULT_LIMIT && task(dev, id).instructions == 100000);
+    REQUIRE(task_info(dev, id).kind == GPU_FAULT_LIMIT &&
+            task_info(dev, id).instructions == 100000);
     gpu_emulator_close(dev);
     if (mode != GPU_MODE_THREADS) return;
     dev = open_device(mode, checks, 0);
     KERNEL(dev, 1, ".fuelled\nagain: ADD r1, r1, 1\nJMP again");
     OK(gpu_emulator_launch_grid(dev, 1, &grid, NULL, 0, &id));
     OK(gpu_emulator_stop_task(dev, id));
-    REQUIRE(task(dev, id).state == GPU_TASK_CANCELLED);
+    REQUIRE(task_info(dev, id).state == GPU_TASK_CANCELLED);
     gpu_emulator_close(dev);
 }
 

@@ -33,7 +33,7 @@ static void killed_child(uint32_t mode)
     uint64_t a;
     OK(gpu_emulator_alloc(dev, 1 << 20, &a));
     KERNEL(dev, 1, "SLEEP 600000\nHALT");
-    launch(dev, 1);
+    kernel_launch(dev, 1);
     pid_t pid = (pid_t)gpu_emulator_process_id(dev);
     REQUIRE(!pthread_create(&killer, NULL, kill_soon, (void *)(intptr_t)pid));
     if (mode == GPU_MODE_THREADS)
@@ -61,7 +61,7 @@ static void killed_host(uint32_t mode, bool waiting, bool stopped)
         uint64_t a;
         OK(gpu_emulator_alloc(dev, 64 << 20, &a));
         KERNEL(dev, 1, "SLEEP 600000\nHALT");
-        launch(dev, 1);
+        kernel_launch(dev, 1);
         kblob_builder *b = kblob_builder_new();
         for (int i = 0; i < 100000; i++) REQUIRE(!kblob_builder_memset(b, a, 64 << 20));
         void *blob;
@@ -70,7 +70,7 @@ static void killed_host(uint32_t mode, bool waiting, bool stopped)
         OK(gpu_emulator_register_kernel(dev, 2, blob, size));
         int64_t pid = gpu_emulator_process_id(dev);
         REQUIRE(write(report[1], &pid, sizeof pid) == sizeof pid);
-        launch(dev, 2);
+        kernel_launch(dev, 2);
         if (waiting) gpu_emulator_wait(dev, FOREVER);
         pause();
         _exit(0);
@@ -113,7 +113,7 @@ static void many_devices(int cycles)
         gpu_emulator *dev = open_device((uint32_t)i % 3, 0, 0);
         if (i % 7 == 0) {
             KERNEL(dev, 1, "SLEEP 0\nHALT");
-            launch(dev, 1);
+            kernel_launch(dev, 1);
         }
         gpu_emulator_close(dev);
     }
@@ -127,7 +127,7 @@ static void close_with_tasks(void)
 {
     gpu_emulator *dev = open_device(GPU_MODE_THREADS, 0, 0);
     KERNEL(dev, 1, "SLEEP 600000\nHALT");
-    for (int i = 0; i < 50; i++) launch(dev, 1);
+    for (int i = 0; i < 50; i++) kernel_launch(dev, 1);
     alarm(120);
     gpu_emulator_close(dev);
     alarm(0);

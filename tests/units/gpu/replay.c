@@ -29,7 +29,7 @@ static void replay_test_session(uint32_t mode, const char *path)
     REQUIRE_STATUS(GPU_ERR_INVALID_POINTER, gpu_emulator_free(dev, base + 1));
     if (mode != GPU_MODE_SERIAL) {
         KERNEL(dev, 9, "SLEEP 600000");
-        launch(dev, 9); /* Closing cancels this task. */
+        kernel_launch(dev, 9); /* Closing cancels this task. */
     }
     gpu_emulator_close(dev);
 }

@@ -24,12 +24,13 @@ static void *threads_test_work(void *user)
                round % 3, a + 1);
         KERNEL(dev, id + 1, "READ8 0x%llx\nREAD8 0x%llx", a, a + 64);
         KERNEL(dev, id + 2, "SLEEP 600000");
-        uint32_t good = launch(dev, id), bad = launch(dev, id + 1), asleep = launch(dev, id + 2);
+        uint32_t good = kernel_launch(dev, id), bad = kernel_launch(dev, id + 1),
+                 asleep = kernel_launch(dev, id + 2);
         OK(gpu_emulator_wait_task(dev, good, FOREVER));
         REQUIRE_STATUS(GPU_ERR_TASK_FAULT, gpu_emulator_wait_task(dev, bad, FOREVER));
         OK(gpu_emulator_stop_task(dev, asleep));
-        REQUIRE(task(dev, asleep).state == GPU_TASK_CANCELLED);
-        REQUIRE(task(dev, good).last_read == (round & 255));
+        REQUIRE(task_info(dev, asleep).state == GPU_TASK_CANCELLED);
+        REQUIRE(task_info(dev, good).last_read == (round & 255));
         OK(gpu_emulator_read(dev, base, back, 64));
         bytes[1] = (uint8_t)round;
         REQUIRE(!memcmp(bytes, back, 64));
@@ -60,7 +61,7 @@ int main(void)
     REQUIRE(count == THREADS * ROUNDS);
 
     KERNEL(dev, 1, "SLEEP 600000");
-    uint32_t asleep = launch(dev, 1);
+    uint32_t asleep = kernel_launch(dev, 1);
     REQUIRE(!pthread_create(&threads[0], NULL, wait_forever, dev));
     for (int i = 0; i < 20; i++) {
         uint64_t a;
