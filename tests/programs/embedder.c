@@ -33,7 +33,7 @@ static penta_bytes bytes_of(const char *text)
     return bytes;
 }
 
-static penta_bytes view(const penta_buffer *buffer)
+static penta_bytes buffer_view(const penta_buffer *buffer)
 {
     penta_bytes bytes;
     bytes.data = buffer->data;
@@ -41,7 +41,7 @@ static penta_bytes view(const penta_buffer *buffer)
     return bytes;
 }
 
-static bool contains(const penta_buffer *buffer, const char *text)
+static bool buffer_contains(const penta_buffer *buffer, const char *text)
 {
     size_t n = strlen(text);
     for (size_t i = 0; i + n <= buffer->size; i++)
@@ -55,7 +55,7 @@ static void keep_first(void *user, const penta_error *finding)
     if (!first->code && finding->severity == PENTA_ERROR) *first = *finding;
 }
 
-static penta_module *assemble(const char *text, const char *format)
+static penta_module *assemble_text(const char *text, const char *format)
 {
     err.code = 0;
     penta_module *module = penta_assemble(bytes_of(text), format, NULL, 0, keep_first, &err);
@@ -73,26 +73,26 @@ static void count_finding(void *user, const penta_error *finding)
     ++*(size_t *)user;
 }
 
-static void files(void)
+static void check_files(void)
 {
     size_t findings = 0, differences = 0;
-    penta_module *made = assemble(program, "pvm");
+    penta_module *made = assemble_text(program, "pvm");
     penta_buffer blob = {NULL, 0, 0}, converted = {NULL, 0, 0}, text = {NULL, 0, 0};
     CHECK(penta_encode(made, &blob, &err));
-    penta_module *opened = penta_open(view(&blob), NULL, NULL, 0, &err);
+    penta_module *opened = penta_open(buffer_view(&blob), NULL, NULL, 0, &err);
     CHECK(opened && !strcmp(penta_module_format(opened), "pvm"));
     CHECK(penta_validate(opened, count_finding, &findings) && !findings);
     CHECK(penta_roundtrip(opened, &err));
-    CHECK(penta_tree(opened, NULL, 0, &text, &err) && contains(&text, "report"));
+    CHECK(penta_tree(opened, NULL, 0, &text, &err) && buffer_contains(&text, "report"));
 
     penta_option to = {"to", "doc"};
     CHECK(penta_convert(opened, &to, 1, &converted, keep_first, &err));
-    penta_module *other = penta_open(view(&converted), "pvm", NULL, 0, &err);
+    penta_module *other = penta_open(buffer_view(&converted), "pvm", NULL, 0, &err);
     CHECK(other && penta_validate(other, NULL, NULL));
     penta_option json = {"json", "1"};
     text.size = 0;
     CHECK(penta_diff(opened, other, &json, 1, &text, &differences, &err) && differences);
-    CHECK(contains(&text, "\"path\":"));
+    CHECK(buffer_contains(&text, "\"path\":"));
     CHECK(penta_diff(opened, made, NULL, 0, &text, &differences, &err) && !differences);
 
     penta_close(other);
@@ -103,10 +103,10 @@ static void files(void)
     penta_buffer_free(&blob);
 }
 
-static void debugging(void)
+static void check_debugging(void)
 {
     penta_option call = {"call", "main"};
-    penta_module *module = assemble(program, "pvm");
+    penta_module *module = assemble_text(program, "pvm");
     penta_session *session = penta_session_new(module, "interp", &call, 1, NULL, &err);
     CHECK(session);
     penta_session_stop_at_calls(session, true);
@@ -136,13 +136,13 @@ static void debugging(void)
     penta_close(module);
 }
 
-static void linking(void)
+static void check_linking(void)
 {
-    penta_module *a = assemble(".extern twice\n.global main\n.func main\n    MOV v0, i64 21\n"
-                               "    CALL @twice\n    RET\n.endfunc\n",
-                               "coil");
+    penta_module *a = assemble_text(".extern twice\n.global main\n.func main\n    MOV v0, i64 21\n"
+                                    "    CALL @twice\n    RET\n.endfunc\n",
+                                    "coil");
     penta_module *b =
-        assemble(".global twice\n.func twice\n    ADD v0, v0\n    RET\n.endfunc\n", "coil");
+        assemble_text(".global twice\n.func twice\n    ADD v0, v0\n    RET\n.endfunc\n", "coil");
     penta_object objects[2];
     memset(objects, 0, sizeof objects);
     objects[0].name = "main.coil";
@@ -151,7 +151,7 @@ static void linking(void)
     objects[1].bytes.data = penta_module_bytes(b, &objects[1].bytes.size);
     penta_buffer linked = {NULL, 0, 0}, output = {NULL, 0, 0};
     CHECK(penta_coil_link(objects, 2, NULL, 0, &linked, NULL, NULL, NULL));
-    penta_module *whole = penta_open(view(&linked), NULL, NULL, 0, &err);
+    penta_module *whole = penta_open(buffer_view(&linked), NULL, NULL, 0, &err);
     CHECK(whole && penta_validate(whole, NULL, NULL));
     penta_session *session = penta_session_new(whole, NULL, NULL, 0, NULL, &err);
     CHECK(session);
@@ -159,7 +159,7 @@ static void linking(void)
     penta_option options[2] = {{"json", "1"}, {"last", "1"}};
     CHECK(penta_trace(session, 1000, options, 2, &output, &stop, &err));
     CHECK(stop.kind == PENTA_STOP_HALT && stop.args[0] == 42 &&
-          contains(&output, "\"stop\":\"halt\""));
+          buffer_contains(&output, "\"stop\":\"halt\""));
     penta_session_free(session);
     penta_close(whole);
     penta_close(b);
@@ -170,17 +170,17 @@ static void linking(void)
 
 static char paths[3][512];
 
-static const char *path(const char *folder, int i, const char *name)
+static const char *key_path(const char *folder, int i, const char *name)
 {
     snprintf(paths[i], sizeof paths[i], "%s/%s", folder, name);
     return paths[i];
 }
 
-static void sealing(const char *keys)
+static void check_sealing(const char *keys)
 {
-    const char *key = path(keys, 0, "symmetric.hex"), *signer = path(keys, 1, "signer.pem");
-    const char *trusted = path(keys, 2, "signer.pub");
-    penta_module *plain = assemble(".string \"hello\"\nPUSH 0\nPRINTF 0\nHALT\n", "cvbc");
+    const char *key = key_path(keys, 0, "symmetric.hex"), *signer = key_path(keys, 1, "signer.pem");
+    const char *trusted = key_path(keys, 2, "signer.pub");
+    penta_module *plain = assemble_text(".string \"hello\"\nPUSH 0\nPRINTF 0\nHALT\n", "cvbc");
     penta_buffer sealed = {NULL, 0, 0}, opened = {NULL, 0, 0};
     penta_option how[2] = {{"key-file", key}, {"sign-key", signer}};
     err.code = 0;
@@ -188,18 +188,19 @@ static void sealing(const char *keys)
 
     penta_option policy[3] = {
         {"key-file", key}, {"trusted-key", trusted}, {"require-signature", "1"}};
-    penta_module *module = penta_open(view(&sealed), NULL, policy, 3, &err);
+    penta_module *module = penta_open(buffer_view(&sealed), NULL, policy, 3, &err);
     CHECK(module);
     penta_cvbc_verdict verdict;
     penta_cvbc_verify(module, false, false, &verdict);
     err = verdict.failure;
     CHECK(!verdict.failure.code && verdict.trust == PENTA_CVBC_TRUST_KEY);
     penta_option back[2] = {{"key-file", key}, {"sign-key", signer}};
-    CHECK(penta_unseal(module, back, 2, &opened, keep_first, &err) && contains(&opened, "hello"));
-    CHECK(!contains(&sealed, "hello"));
+    CHECK(penta_unseal(module, back, 2, &opened, keep_first, &err) &&
+          buffer_contains(&opened, "hello"));
+    CHECK(!buffer_contains(&sealed, "hello"));
 
     sealed.data[sealed.size / 2] ^= 1; /* One changed bit makes every check of the file fail. */
-    penta_module *changed = penta_open(view(&sealed), "cvbc", policy, 3, &err);
+    penta_module *changed = penta_open(buffer_view(&sealed), "cvbc", policy, 3, &err);
     if (changed) penta_cvbc_verify(changed, false, false, &verdict);
     CHECK(!changed || verdict.failure.code);
     penta_close(changed);
@@ -212,10 +213,10 @@ static void sealing(const char *keys)
 int main(int argc, char **argv)
 {
     if (argc != 2) return 2;
-    files();
-    debugging();
-    linking();
-    sealing(argv[1]);
+    check_files();
+    check_debugging();
+    check_linking();
+    check_sealing(argv[1]);
     printf("%s as %s: opened, validated, converted, linked, compared, debugged, sealed, verified\n",
            penta_version(),
 #ifdef __cplusplus

@@ -15,7 +15,7 @@ static void check_field(const char *record, size_t i, const char *name, size_t o
 #define FIELD(record, type, i, name)                                                               \
     check_field(record, i, #name, offsetof(type, name), sizeof(((type *)0)->name))
 
-static void structs(void)
+static void check_structs(void)
 {
 #define H(i, name) FIELD("header", cvbc_header_t, i, name)
     H(0, magic);
@@ -65,7 +65,7 @@ static const vm_instruction_t blink[] = {
 };
 enum { BLINK = sizeof blink / sizeof *blink };
 
-static cvbc_builder *builder(void)
+static cvbc_builder *builder_new(void)
 {
     cvbc_builder *b = cvbc_builder_new();
     cvbc_pin_config_t pin = {.pin_number = 13,
@@ -121,7 +121,7 @@ static bool write_one(void *user, const char *name, const uint8_t *data, size_t 
     return true;
 }
 
-static void boards(const cvbc_file *file)
+static void check_boards(const cvbc_file *file)
 {
     cvbc_report report;
     cvbc_board right = {"stm32g431"}, wrong = {"esp32-c3"}, none = {"no-such-board"};
@@ -132,12 +132,12 @@ static void boards(const cvbc_file *file)
     CHECK(!cvbc_trinity_generate(&file, 1, NULL, (cvbc_sink){write_one, &written}) && written == 4);
 }
 
-static void files(const cvbc_key *key, const cvbc_key *other)
+static void check_files(const cvbc_key *key, const cvbc_key *other)
 {
     uint8_t *data, fingerprint[32], expected[32];
     size_t size;
     cvbc_file *file = NULL;
-    cvbc_builder *b = builder();
+    cvbc_builder *b = builder_new();
     CHECK(!cvbc_builder_set_signing_key(b, key, true, CVBC_HASH_SHA256));
     CHECK(!cvbc_builder_set_compression(b, true, true));
     CHECK(!cvbc_builder_finish(b, &data, &size));
@@ -149,7 +149,7 @@ static void files(const cvbc_key *key, const cvbc_key *other)
     cvbc_key_fingerprint(key, expected);
     CHECK(cvbc_is_trusted(file, fingerprint) && !memcmp(fingerprint, expected, 32));
     check_contents(file);
-    boards(file);
+    check_boards(file);
     cvbc_close(file);
     policy.trusted_keys = &other;
     CHECK(cvbc_open(data, size, &policy, &file) == CVBC_ERR_KEY && !file);
@@ -167,12 +167,12 @@ static void files(const cvbc_key *key, const cvbc_key *other)
     cvbc_free(data);
 }
 
-static void sealed(void)
+static void check_sealed(void)
 {
     uint8_t *data, secret[32] = {7};
     size_t size;
     cvbc_file *file;
-    cvbc_builder *b = builder();
+    cvbc_builder *b = builder_new();
     CHECK(!cvbc_builder_set_encryption(b, CVBC_ENC_CHACHA20_POLY1305, CVBC_KDF_RAW, secret, 32));
     CHECK(!cvbc_builder_finish(b, &data, &size));
     cvbc_builder_free(b);
@@ -184,7 +184,7 @@ static void sealed(void)
     CHECK(cvbc_open(data, size, &policy, &file) == CVBC_ERR_DECRYPT);
     CHECK(cvbc_open(data, size, NULL, &file) == CVBC_ERR_DECRYPT);
     cvbc_free(data);
-    b = builder();
+    b = builder_new();
     CHECK(cvbc_builder_set_encryption(b, 1, CVBC_KDF_RAW, secret, 5) == CVBC_ERR_KEY);
     CHECK(cvbc_builder_finish(b, &data, &size) == CVBC_ERR_KEY && !data);
     cvbc_builder_free(b);
@@ -196,7 +196,7 @@ static void sealed(void)
     CHECK(cvbc_verify_bytecode(blink, BLINK, 0, NULL) == CVBC_ERR_BYTECODE);
 }
 
-static void keys(cvbc_key **key, cvbc_key **other)
+static void make_keys(cvbc_key **key, cvbc_key **other)
 {
     char *private, *public;
     uint8_t raw[260];
@@ -250,11 +250,11 @@ static bool digital_write(void *user, uint8_t pin, bool high)
     ((struct seen *)user)->writes++;
     return pin == 13 && high;
 }
-static bool refuse(void *user, uint8_t pin, bool high)
+static bool refuse_pin(void *user, uint8_t pin, bool high)
 {
     return (void)user, (void)pin, (void)high, false;
 }
-static bool print(void *user, const char *text, size_t size)
+static bool seen_print(void *user, const char *text, size_t size)
 {
     struct seen *s = user;
     memcpy(s->text, text, size);
@@ -262,11 +262,11 @@ static bool print(void *user, const char *text, size_t size)
     return true;
 }
 
-static void machine(const cvbc_file *file)
+static void check_machine(const cvbc_file *file)
 {
     struct seen seen = {0};
     cockpit_vm_observer observer = {&seen, on_instruction, on_complete, on_error, on_reset};
-    cockpit_vm_hal hal = {.user = &seen, .digital_write = digital_write, .print = print};
+    cockpit_vm_hal hal = {.user = &seen, .digital_write = digital_write, .print = seen_print};
     int32_t words[4], value;
     cockpit_vm *vm = cockpit_vm_new();
     CHECK(cockpit_vm_run(vm, 0) == COCKPIT_VM_NOT_LOADED && cockpit_vm_reset(vm) == CVBC_ERR_ARG);
@@ -282,7 +282,7 @@ static void machine(const cvbc_file *file)
     CHECK(cockpit_vm_global(vm, 0, &value) && value == 5 && !cockpit_vm_global(vm, 64, &value));
     CHECK(!cockpit_vm_step(vm));
 
-    hal.digital_write = refuse;
+    hal.digital_write = refuse_pin;
     cockpit_vm_set_hal(vm, &hal);
     CHECK(!cockpit_vm_reset(vm) && seen.resets == 1);
     CHECK(cockpit_vm_run(vm, 0) == COCKPIT_VM_HARDWARE_FAULT &&
@@ -294,12 +294,12 @@ static void machine(const cvbc_file *file)
     cockpit_vm_free(vm);
 }
 
-static bool collect(void *user, const char *name, const uint8_t *data, size_t size)
+static bool collect_call(void *user, const char *name, const uint8_t *data, size_t size)
 {
-    return !strcmp(name, "printf") && print(user, (const char *)data, size);
+    return !strcmp(name, "printf") && seen_print(user, (const char *)data, size);
 }
 
-static void loading(const uint8_t *data, const cvbc_key *key)
+static void check_loading(const uint8_t *data, const cvbc_key *key)
 {
     struct seen seen = {0};
     cvbc_hardware_requirements_t needs;
@@ -308,7 +308,7 @@ static void loading(const uint8_t *data, const cvbc_key *key)
     CHECK(needs.pin_count == 1 && needs.pin_configs[0].pin_number == 13 &&
           needs.peripheral_mask == 1);
     CHECK(validate_hardware_compatibility(&needs));
-    cvbc_set_output((cvbc_sink){collect, &seen});
+    cvbc_set_output((cvbc_sink){collect_call, &seen});
     CHECK(load_vm_program(data) && !memcmp(seen.text, "n=42\n", 5));
     CHECK(!cvbc_set_board(&right) && validate_hardware_compatibility(&needs) &&
           load_vm_program(data));
@@ -323,7 +323,7 @@ static void loading(const uint8_t *data, const cvbc_key *key)
     CHECK(load_vm_program(data) && !cvbc_last_vm_error());
 }
 
-static void *legacy(void *unused)
+static void *check_legacy(void *unused)
 {
     /* This raw-struct program has CALL 2, HALT, PUSH 1, POP, RET, and a string. */
     static const uint8_t old[] = {8, 0, 2, 0, 0, 0, 0, 0, 1, 0, 1,   0,   2, 0,
@@ -345,21 +345,21 @@ int main(void)
     uint8_t *data;
     size_t size;
     cvbc_file *file;
-    structs();
-    keys(&key, &other);
-    files(key, other);
-    files(other, key);
-    sealed();
-    cvbc_builder *b = builder();
+    check_structs();
+    make_keys(&key, &other);
+    check_files(key, other);
+    check_files(other, key);
+    check_sealed();
+    cvbc_builder *b = builder_new();
     CHECK(!cvbc_builder_finish(b, &data, &size));
     cvbc_builder_free(b);
     CHECK(!cvbc_open(data, size, NULL, &file));
-    machine(file);
+    check_machine(file);
     cvbc_close(file);
-    loading(data, key);
+    check_loading(data, key);
     pthread_t thread;
-    legacy(NULL);
-    CHECK(!pthread_create(&thread, NULL, legacy, NULL) && !pthread_join(thread, NULL));
+    check_legacy(NULL);
+    CHECK(!pthread_create(&thread, NULL, check_legacy, NULL) && !pthread_join(thread, NULL));
     cvbc_free(data);
     cvbc_key_free(key);
     cvbc_key_free(other);

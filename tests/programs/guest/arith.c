@@ -12,9 +12,9 @@ typedef __int128 i128;
 
 /* Returns a number with runs of ones and zeros, or with few bits, because these are where
  * roundings and carries happen. */
-static uint64_t odd(void)
+static uint64_t edge_number(void)
 {
-    uint64_t x = next(), how = next();
+    uint64_t x = random_next(), how = random_next();
     switch (how & 7) {
     case 0: return x;
     case 1: return x >> (how >> 8 & 63);
@@ -52,12 +52,13 @@ static double a_double(void)
                                        0x47efffffe0000000,
                                        0x47effffff0000000,
                                        0x47efffffefffffff};
-    uint64_t bits = next(), how = next();
+    uint64_t bits = random_next(), how = random_next();
     if (how % 8 == 0) bits = special[bits % (sizeof special / sizeof *special)] | (how & 256) << 55;
-    if (how % 8 == 1) bits = odd();
-    if (how % 8 == 2) bits = (odd() & 0xfffffffffffff) | (bits & UINT64_C(0xfff) << 52);
+    if (how % 8 == 1) bits = edge_number();
+    if (how % 8 == 2) bits = (edge_number() & 0xfffffffffffff) | (bits & UINT64_C(0xfff) << 52);
     if (how % 8 >= 5)
-        bits = (odd() & 0xfffffffffffff) | (1023 - 60 + bits % 120) << 52 | (how & 256) << 55;
+        bits =
+            (edge_number() & 0xfffffffffffff) | (1023 - 60 + bits % 120) << 52 | (how & 256) << 55;
     double x;
     memcpy(&x, &bits, 8);
     return x;
@@ -65,17 +66,18 @@ static double a_double(void)
 
 static float a_float(void)
 {
-    uint32_t bits = (uint32_t)next(), how = (uint32_t)next();
-    if (how % 4 == 0) bits = (uint32_t)odd();
+    uint32_t bits = (uint32_t)random_next(), how = (uint32_t)random_next();
+    if (how % 4 == 0) bits = (uint32_t)edge_number();
     if (how % 4 == 1)
-        bits = ((uint32_t)odd() & 0x7fffff) | (127 - 30 + bits % 60) << 23 | (how & 256) << 23;
+        bits =
+            ((uint32_t)edge_number() & 0x7fffff) | (127 - 30 + bits % 60) << 23 | (how & 256) << 23;
     if (how % 4 == 2) bits &= 0x807fffff | (how << 16 & 0x7f000000);
     float x;
     memcpy(&x, &bits, 4);
     return x;
 }
 
-static void fail(const char *what, const void *a, const void *b, size_t size)
+static void check_fail(const char *what, const void *a, const void *b, size_t size)
 {
     if (failures++ > 20) return;
     printf("%s(", what);
@@ -88,7 +90,8 @@ static void fail(const char *what, const void *a, const void *b, size_t size)
 #define SAME(what, ours, theirs, a, b)                                                             \
     do {                                                                                           \
         __typeof__(theirs) o_ = (ours), t_ = (theirs);                                             \
-        if (memcmp(&o_, &t_, sizeof o_) && !(o_ != o_ && t_ != t_)) fail(what, &a, &b, sizeof a);  \
+        if (memcmp(&o_, &t_, sizeof o_) && !(o_ != o_ && t_ != t_))                                \
+            check_fail(what, &a, &b, sizeof a);                                                    \
     } while (0)
 
 #define FLOATS(T, S, A)                                                                            \
@@ -108,8 +111,8 @@ static void fail(const char *what, const void *a, const void *b, size_t size)
     static void check_##S(void)                                                                    \
     {                                                                                              \
         T a = A(), b = A();                                                                        \
-        uint64_t n = odd();                                                                        \
-        u128 w = (u128)odd() << 64 | odd();                                                        \
+        uint64_t n = edge_number();                                                                \
+        u128 w = (u128)edge_number() << 64 | edge_number();                                        \
         SAME("add" #S, guest___add##S##3(a, b), a + b, a, b);                                      \
         SAME("sub" #S, guest___sub##S##3(a, b), a - b, a, b);                                      \
         SAME("mul" #S, guest___mul##S##3(a, b), a *b, a, b);                                       \
@@ -157,13 +160,14 @@ static __float128 a_quad(void)
                                        0x407effffffffffff,
                                        0x3f80ffffffffffff,
                                        0x403e000000000000};
-    uint64_t high = next(), low = odd(), how = next();
+    uint64_t high = random_next(), low = edge_number(), how = random_next();
     if (how % 8 == 0) high = special[high % (sizeof special / sizeof *special)] | (how & 256) << 55;
-    if (how % 8 == 1) high = odd();
-    if (how % 8 == 2) high = (odd() & 0xffffffffffff) | (high & UINT64_C(0xffff) << 48);
-    if (how % 8 == 3) high = (odd() & 0xffffffffffff) | (16383 - 1080 + high % 2160) << 48;
+    if (how % 8 == 1) high = edge_number();
+    if (how % 8 == 2) high = (edge_number() & 0xffffffffffff) | (high & UINT64_C(0xffff) << 48);
+    if (how % 8 == 3) high = (edge_number() & 0xffffffffffff) | (16383 - 1080 + high % 2160) << 48;
     if (how % 8 >= 5)
-        high = (odd() & 0xffffffffffff) | (16383 - 120 + high % 240) << 48 | (how & 256) << 55;
+        high =
+            (edge_number() & 0xffffffffffff) | (16383 - 120 + high % 240) << 48 | (how & 256) << 55;
     if (how >> 16 & 1) low = how >> 20 & 3 ? 0 : UINT64_C(1) << 59;
     u128 bits = (u128)high << 64 | low;
     __float128 x;
@@ -206,9 +210,10 @@ static void check_conversions(void)
 
 static void check_integers(void)
 {
-    uint64_t a = odd(), b = odd();
-    int n = (int)(next() & 63), m = (int)(next() & 127), ours, theirs;
-    u128 x = (u128)odd() << 64 | odd(), y = (next() & 1 ? (u128)odd() << 64 : 0) | odd();
+    uint64_t a = edge_number(), b = edge_number();
+    int n = (int)(random_next() & 63), m = (int)(random_next() & 127), ours, theirs;
+    u128 x = (u128)edge_number() << 64 | edge_number(),
+         y = (random_next() & 1 ? (u128)edge_number() << 64 : 0) | edge_number();
     i128 p, q = (i128)x, r = (i128)y;
     int64_t c;
     SAME("muldi3", guest___muldi3(a, b), a * b, a, b);

@@ -18,7 +18,7 @@ static __attribute__((noreturn)) void end(uint32_t size)
     penta_trap();
 }
 
-static void require(bool condition)
+static void caller_require(bool condition)
 {
     if (!condition) penta_trap();
 }
@@ -29,20 +29,20 @@ static __attribute__((noreturn)) void end_call(uint64_t code, uint32_t direct_si
 {
     uint32_t size = (uint32_t)contract_returned_size(), copied = sizeof answer - 5;
     contract_returned(answer + 5, &copied, 0);
-    require(copied == size);
+    caller_require(copied == size);
     if (code == CONTRACT_SUCCESS || code == CONTRACT_REVERTED)
-        require(direct_size == size && !memcmp(direct, answer + 5, size));
+        caller_require(direct_size == size && !memcmp(direct, answer + 5, size));
     if (size) { /* The second copy starts in the middle and is cut off. */
         uint32_t one = 1;
         contract_returned(direct, &one, size - 1);
-        require(one == 1 && direct[0] == answer[5 + size - 1]);
+        caller_require(one == 1 && direct[0] == answer[5 + size - 1]);
     }
     answer[0] = (uint8_t)code;
     memcpy(answer + 1, &size, 4);
     end(5 + size);
 }
 
-static void create(uint8_t what, const uint8_t *code, uint32_t size)
+static void create_contract(uint8_t what, const uint8_t *code, uint32_t size)
 {
     uint8_t value[32], salt[32] = {7}, address[20] = {0};
     uint32_t capacity = sizeof direct;
@@ -54,11 +54,11 @@ static void create(uint8_t what, const uint8_t *code, uint32_t size)
     uint32_t copied = sizeof answer - 21;
     contract_returned(answer + 21, &copied, 0);
     if (result == CONTRACT_SUCCESS)
-        require(contract_is_contract(address) && contract_code_size(address));
+        caller_require(contract_is_contract(address) && contract_code_size(address));
     end(21 + copied);
 }
 
-static void who(const uint8_t *other)
+static void answer_who(const uint8_t *other)
 {
     uint8_t *at = answer, number[32];
     contract_address(at);
@@ -90,31 +90,32 @@ static void who(const uint8_t *other)
     end((uint32_t)(at - answer) + sizeof rest);
 }
 
-static void storage(void)
+static void answer_storage(void)
 {
     uint8_t key[32] = {1}, word[32] = {2}, value[32], zero[32] = {0};
     uint32_t size = sizeof answer;
     contract_immutable(answer, &size);
-    require(contract_store_word(CONTRACT_PERSISTENT, key, word) == CONTRACT_NO_VALUE);
+    caller_require(contract_store_word(CONTRACT_PERSISTENT, key, word) == CONTRACT_NO_VALUE);
     contract_load_word(CONTRACT_PERSISTENT, key, value);
-    require(!memcmp(value, word, 32));
+    caller_require(!memcmp(value, word, 32));
     contract_load_word(CONTRACT_TRANSIENT, key, value);
-    require(!memcmp(value, zero, 32));
-    require(contract_contains(CONTRACT_PERSISTENT, key, CONTRACT_KEY_32) == 32);
-    require(contract_store_word(CONTRACT_PERSISTENT, key, zero) == 32);
-    require(contract_contains(CONTRACT_PERSISTENT, key, CONTRACT_KEY_32) == CONTRACT_NO_VALUE);
-    require(contract_store(CONTRACT_PERSISTENT, (const uint8_t *)"name", 4, "Ada", 3) ==
-            CONTRACT_NO_VALUE);
-    require(contract_clear(CONTRACT_PERSISTENT, (const uint8_t *)"name", 4) == 3);
-    require(contract_store(CONTRACT_TRANSIENT, (const uint8_t *)"name", 4, "Eve", 3) ==
-            CONTRACT_NO_VALUE);
+    caller_require(!memcmp(value, zero, 32));
+    caller_require(contract_contains(CONTRACT_PERSISTENT, key, CONTRACT_KEY_32) == 32);
+    caller_require(contract_store_word(CONTRACT_PERSISTENT, key, zero) == 32);
+    caller_require(contract_contains(CONTRACT_PERSISTENT, key, CONTRACT_KEY_32) ==
+                   CONTRACT_NO_VALUE);
+    caller_require(contract_store(CONTRACT_PERSISTENT, (const uint8_t *)"name", 4, "Ada", 3) ==
+                   CONTRACT_NO_VALUE);
+    caller_require(contract_clear(CONTRACT_PERSISTENT, (const uint8_t *)"name", 4) == 3);
+    caller_require(contract_store(CONTRACT_TRANSIENT, (const uint8_t *)"name", 4, "Eve", 3) ==
+                   CONTRACT_NO_VALUE);
     uint32_t capacity = 2;
-    require(contract_take(CONTRACT_TRANSIENT, (const uint8_t *)"name", 4, value, &capacity) ==
-                CONTRACT_SUCCESS &&
-            capacity == 2);
-    require(contract_load(CONTRACT_TRANSIENT, (const uint8_t *)"name", 4, value, &capacity) ==
-            CONTRACT_KEY_NOT_FOUND);
-    require(!memcmp(value, "Ev", 2));
+    caller_require(contract_take(CONTRACT_TRANSIENT, (const uint8_t *)"name", 4, value,
+                                 &capacity) == CONTRACT_SUCCESS &&
+                   capacity == 2);
+    caller_require(contract_load(CONTRACT_TRANSIENT, (const uint8_t *)"name", 4, value,
+                                 &capacity) == CONTRACT_KEY_NOT_FOUND);
+    caller_require(!memcmp(value, "Ev", 2));
     end(size);
 }
 
@@ -129,7 +130,7 @@ void call(void)
 {
     uint32_t size = (uint32_t)contract_input_size(), capacity = sizeof direct;
     uint8_t value[32], *to = input + 1, *data = input + 21;
-    require(size >= 21 && size <= sizeof input);
+    caller_require(size >= 21 && size <= sizeof input);
     contract_input(input, size, 0);
     size -= 21;
     contract_value(value);
@@ -148,9 +149,9 @@ void call(void)
         end_call(contract_delegate_gas(CONTRACT_ALL_GAS, 0, to, data, size, direct, &capacity),
                  capacity);
     case 'n':
-    case 'N': create(input[0], data, size); break;
-    case 'w': who(to); break;
-    case 'i': storage(); break;
+    case 'N': create_contract(input[0], data, size); break;
+    case 'w': answer_who(to); break;
+    case 'i': answer_storage(); break;
     case 't': contract_terminate(to); break;
     case 'g': contract_consume_gas(); break;
     default: penta_trap();

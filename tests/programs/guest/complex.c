@@ -21,7 +21,7 @@ static void show_part(double x, int plain)
         printf(" %.12e", x);
 }
 
-static void show(const char *name, double complex z)
+static void show_complex(const char *name, double complex z)
 {
     int plain = isnan(creal(z)) || isnan(cimag(z));
     printf("%s", name);
@@ -30,7 +30,7 @@ static void show(const char *name, double complex z)
     putchar('\n');
 }
 
-static int near(double complex a, long double complex b)
+static int complex_near(double complex a, long double complex b)
 {
     double x = fabs(creal(a)) + fabs(cimag(a)),
            y = fabs(creal(a) - (double)creall(b)) + fabs(cimag(a) - (double)cimagl(b));
@@ -43,8 +43,8 @@ static int near(double complex a, long double complex b)
     M(csinh) M(ctanh) M(cexp) M(clog) M(csqrt) M(conj) M(cproj)
 /* clang-format on */
 #define SHOW(g)                                                                                    \
-    show(#g, (g)(z));                                                                              \
-    if (!near((g)(z), g##l(z))) printf("%s of long double\n", #g);                                 \
+    show_complex(#g, (g)(z));                                                                      \
+    if (!complex_near((g)(z), g##l(z))) printf("%s of long double\n", #g);                         \
     if (usual && !(cabs((g)(z)-g##f((float complex)z)) <= 1e-5 * cabs((g)(z))))                    \
         printf("%s of float\n", #g);
 
@@ -64,13 +64,13 @@ int main(void)
     for (int i = 2; i < 8; i++)
         for (int k = 2; k < 8; k++) {
             double complex z = CMPLX(parts[i], parts[k]), w = CMPLX(parts[k], parts[9 - i]);
-            show("*", z * w);
-            show("/", z / w);
-            show("cpow", (cpow)(z, w));
+            show_complex("*", z * w);
+            show_complex("/", z / w);
+            show_complex("cpow", (cpow)(z, w));
             float complex f = (float complex)z / (float complex)w * (float complex)w;
             if (!(cabs(f - z) <= 1e-5 * cabs(z))) puts("float");
             long double complex l = (long double complex)z / w;
-            if (!near(z / w, l) || !near(z, l * w)) puts("long double");
+            if (!complex_near(z / w, l) || !complex_near(z, l * w)) puts("long double");
         }
     double complex infinite = CMPLX(INFINITY, NAN) * CMPLX(1, 1),
                    zero = CMPLX(1, 1) / CMPLX(INFINITY, NAN);

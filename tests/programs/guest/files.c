@@ -14,10 +14,10 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-static const char *number(int n) { return n < 0 ? strerror(errno) : "ok"; }
-#define SAY(call) printf("%s: %s\n", #call, number((int)(call)))
+static const char *error_text(int n) { return n < 0 ? strerror(errno) : "ok"; }
+#define SAY(call) printf("%s: %s\n", #call, error_text((int)(call)))
 
-static void descriptors(void)
+static void use_descriptors(void)
 {
     char text[32] = "";
     struct stat status;
@@ -71,7 +71,7 @@ static void descriptors(void)
     close(fd);
 }
 
-static void names(void)
+static void use_names(void)
 {
     struct stat status, other;
     SAY(mkdir("d", 0777));
@@ -122,7 +122,7 @@ static void names(void)
 
 static int no_dots(const struct dirent *e) { return *e->d_name != '.'; }
 
-static void folders(void)
+static void use_folders(void)
 {
     for (int i = 0; i < 150; i++) {
         char name[64];
@@ -170,10 +170,10 @@ static void folders(void)
     free(list);
     SAY(rmdir("d"));
     printf("%d\n", opendir("d") == NULL);
-    printf("%s\n", number(-1));
+    printf("%s\n", error_text(-1));
 }
 
-static void state(const char *when, FILE *f)
+static void print_state(const char *when, FILE *f)
 {
     printf("%s: %d%d %d%d", when, __freadable(f) != 0, __fwritable(f) != 0, __freading(f) != 0,
            __fwriting(f) != 0);
@@ -199,27 +199,27 @@ static void stream_states(void)
     char line[64];
     FILE *f = fopen("e.txt", "w+");
     fputs("one\n", f);
-    state("written", f);
+    print_state("written", f);
     fflush(f);
     fputs("lost", f);
-    state("more", f);
+    print_state("more", f);
     __fpurge(f);
     printf("purged: %d\n", (int)__fpending(f));
     rewind(f);
     printf("%s", fgets(line, sizeof line, f));
-    state("read", f);
+    print_state("read", f);
     setvbuf(f, NULL, _IOLBF, 0);
     printf("by lines: %d\n", __flbf(f) != 0);
     fclose(f);
     f = fopen("e.txt", "r");
-    state("to read", f);
+    print_state("to read", f);
     fgets(line, sizeof line, f);
-    state("to read", f);
+    print_state("to read", f);
     fclose(f);
     remove("e.txt");
 }
 
-static void streams(void)
+static void use_streams(void)
 {
     FILE *f = tmpfile();
     char line[64];
@@ -278,10 +278,10 @@ static void streams(void)
 
 int main(void)
 {
-    descriptors();
-    names();
-    folders();
-    streams();
+    use_descriptors();
+    use_names();
+    use_folders();
+    use_streams();
     stream_states();
     program_names();
     return 0;

@@ -15,14 +15,16 @@ void guest_penta_read_quad(const char *, char **, __float128 *);
 
 static __float128 a_quad(void)
 {
-    uint64_t high = next(), low = next();
-    switch (below(8)) {
+    uint64_t high = random_next(), low = random_next();
+    switch (random_below(8)) {
     case 0: return (__float128)(int64_t)(high >> 40) / 1024;
-    case 1: return (__float128)below(1000000) / 1000;
-    case 2: low = 0;                                                  /* fall through */
-    case 3: break;                                                    /* any number */
-    case 4: high &= UINT64_C(0x8000ffffffffffff) >> below(48); break; /* a subnormal number */
-    default: high = (high & UINT64_C(0x8000ffffffffffff)) | (16383 - 60 + below(120)) << 48;
+    case 1: return (__float128)random_below(1000000) / 1000;
+    case 2: low = 0; /* fall through */
+    case 3: break;   /* any number */
+    case 4:
+        high &= UINT64_C(0x8000ffffffffffff) >> random_below(48);
+        break; /* a subnormal number */
+    default: high = (high & UINT64_C(0x8000ffffffffffff)) | (16383 - 60 + random_below(120)) << 48;
     }
     u128 bits = (u128)high << 64 | low;
     __float128 x;
@@ -30,7 +32,8 @@ static __float128 a_quad(void)
     return isnanq(x) ? 0 : x;
 }
 
-static void expect(int ok, const char *what, const char *text, const char *ours, const char *theirs)
+static void check_text_result(int ok, const char *what, const char *text, const char *ours,
+                              const char *theirs)
 {
     if (ok || failures++ > 20) return;
     printf("%s %.80s: [%.120s], not [%.120s]\n", what, text, ours, theirs);
@@ -42,11 +45,11 @@ static void check_printf(void)
     static const char flags[] = "-+ #0";
     char spec[40] = "%", format[64], *to = spec + 1;
     for (const char *f = flags; *f; f++)
-        if (!below(4)) *to++ = *f;
-    if (below(2)) to += sprintf(to, "%d", (int)below(40));
-    if (below(2)) to += sprintf(to, ".%d", (int)below(below(8) ? 45 : 12000));
+        if (!random_below(4)) *to++ = *f;
+    if (random_below(2)) to += sprintf(to, "%d", (int)random_below(40));
+    if (random_below(2)) to += sprintf(to, ".%d", (int)random_below(random_below(8) ? 45 : 12000));
     *to = 0;
-    char kind = "fFeEgGaA"[below(8)];
+    char kind = "fFeEgGaA"[random_below(8)];
     __float128 x = a_quad();
     if (kind == 'a' ||
         kind == 'A') { /* libquadmath does not always choose the same hex digits before the
@@ -58,10 +61,10 @@ static void check_printf(void)
     snprintf(format, sizeof format, "%sQ%c", spec, kind);
     int m = quadmath_snprintf(theirs, sizeof theirs, format, x);
     strcat(theirs, "|");
-    expect(n == m + 1 && !strcmp(ours, theirs), "printf", format, ours, theirs);
+    check_text_result(n == m + 1 && !strcmp(ours, theirs), "printf", format, ours, theirs);
 }
 
-static int same(__float128 a, __float128 b) { return !memcmp(&a, &b, 16); }
+static int same_quad(__float128 a, __float128 b) { return !memcmp(&a, &b, 16); }
 
 static void check_text(const char *text)
 {
@@ -70,7 +73,7 @@ static void check_text(const char *text)
     guest_penta_read_quad(text, &ours, &x);
     quadmath_snprintf(one, sizeof one, "%Qa", x);
     quadmath_snprintf(other, sizeof other, "%Qa", y);
-    expect(same(x, y) && ours == theirs, "strtold", text, one, other);
+    check_text_result(same_quad(x, y) && ours == theirs, "strtold", text, one, other);
 }
 
 static void check_strtold(void)
@@ -78,13 +81,13 @@ static void check_strtold(void)
     static char text[30000];
     __float128 x = a_quad();
     char format[16];
-    snprintf(format, sizeof format, "%%.%dQe", (int)below(60));
+    snprintf(format, sizeof format, "%%.%dQe", (int)random_below(60));
     quadmath_snprintf(text, sizeof text, format, x);
     check_text(text);
-    snprintf(format, sizeof format, "%%.%dQa", (int)below(35));
+    snprintf(format, sizeof format, "%%.%dQa", (int)random_below(35));
     quadmath_snprintf(text, sizeof text, format, x);
     check_text(text);
-    if (below(50)) return;
+    if (random_below(50)) return;
     quadmath_snprintf(text, sizeof text, "%.11600Qe", x); /* The text has all digits. */
     check_text(text);
 }

@@ -17,7 +17,7 @@ static double of_bits(uint64_t bits)
 }
 
 /* Returns any double, one near one, one of a usual size, a whole one, or a special one. */
-static double any(void)
+static double random_double(void)
 {
     static const double special[] = {0.0,
                                      -0.0,
@@ -40,7 +40,7 @@ static double any(void)
                                      M_E,
                                      0x1.921fb54442d18p+0,
                                      0x1.6ac5b262ca1ffp+849};
-    uint64_t r = next(), how = next();
+    uint64_t r = random_next(), how = random_next();
     double x = (double)(int64_t)r / 9223372036854775808.0;
     switch (how % 8) {
     case 0: return of_bits(r);
@@ -59,7 +59,7 @@ struct worst {
     double error, x, y;
 };
 
-static void judge(struct worst *w, double ours, __float128 exact, double x, double y)
+static void worst_judge(struct worst *w, double ours, __float128 exact, double x, double y)
 {
     double nearest = (double)exact, error = 0;
     if (isnan(nearest) || isinf(nearest) || nearest == 0) {
@@ -109,8 +109,8 @@ static double of_one(double (*ours)(double), __float128 (*exact)(__float128), st
                      unsigned long rounds)
 {
     for (unsigned long i = 0; i < rounds; i++) {
-        double x = any();
-        judge(w, ours(x), exact(x), x, 0);
+        double x = random_double();
+        worst_judge(w, ours(x), exact(x), x, 0);
     }
     return w->error;
 }
@@ -119,26 +119,26 @@ static double of_two(double (*ours)(double, double), __float128 (*exact)(__float
                      struct worst *w, unsigned long rounds)
 {
     for (unsigned long i = 0; i < rounds; i++) {
-        double x = any(), y = any();
-        if (next() % 4 == 0) y = (double)(int)(next() % 200) / 4 - 20;
-        if (next() % 8 == 0) { /* These results are near the ends of the range. */
-            x = 1 + ldexp((double)next(), -70);
-            y = (700 + (double)(next() % 50)) / log(x);
+        double x = random_double(), y = random_double();
+        if (random_next() % 4 == 0) y = (double)(int)(random_next() % 200) / 4 - 20;
+        if (random_next() % 8 == 0) { /* These results are near the ends of the range. */
+            x = 1 + ldexp((double)random_next(), -70);
+            y = (700 + (double)(random_next() % 50)) / log(x);
         }
-        judge(w, ours(x, y), exact(x, y), x, y);
+        worst_judge(w, ours(x, y), exact(x, y), x, y);
     }
     return w->error;
 }
 
-static void report(const struct worst *w)
+static void worst_report(const struct worst *w)
 {
     printf("%-6s %.4f at %a %a\n", w->name, w->error, w->x, w->y);
     failures += w->error >= 0.51;
 }
 
-static int same(double a, double b) { return !memcmp(&a, &b, 8) || (isnan(a) && isnan(b)); }
+static int same_double(double a, double b) { return !memcmp(&a, &b, 8) || (isnan(a) && isnan(b)); }
 
-static void expect(int ok, const char *name, double x, double y, double z)
+static void check_result(int ok, const char *name, double x, double y, double z)
 {
     if (ok || failures++ > 20) return;
     printf("%s(%a, %a, %a) differs\n", name, x, y, z);
@@ -146,36 +146,37 @@ static void expect(int ok, const char *name, double x, double y, double z)
 
 static void exact_ones(void)
 {
-    double x = any(), y = any(), z = any();
-    uint64_t how = next();
+    double x = random_double(), y = random_double(), z = random_double();
+    uint64_t how = random_next();
     if (how & 1) z = -x * y; /* The sum cancels. */
     if ((how & 6) == 2) z = ldexp(z, (int)(how >> 8 & 127) - 64);
-    if ((how & 24) == 8) y = x / (double)(next() % 64 + 1) * 2;
+    if ((how & 24) == 8) y = x / (double)(random_next() % 64 + 1) * 2;
     int p = 0, q = 0;
-    expect(same(guest_fma(x, y, z), fma(x, y, z)), "fma", x, y, z);
-    expect(same(guest_fmod(x, y), fmod(x, y)), "fmod", x, y, 0);
+    check_result(same_double(guest_fma(x, y, z), fma(x, y, z)), "fma", x, y, z);
+    check_result(same_double(guest_fmod(x, y), fmod(x, y)), "fmod", x, y, 0);
     /* The machine's own library gives some zeros the wrong sign when y is subnormal. */
     double ours = guest_remainder(x, y), theirs = remainder(x, y);
-    expect(same(ours, theirs) || (ours == 0 && theirs == 0 && signbit(ours) == signbit(x)),
-           "remainder", x, y, 0);
+    check_result(same_double(ours, theirs) ||
+                     (ours == 0 && theirs == 0 && signbit(ours) == signbit(x)),
+                 "remainder", x, y, 0);
     ours = guest_remquo(x, y, &p), theirs = remquo(x, y, &q);
-    expect(same(ours, theirs) && (isnan(theirs) || p % 8 == q % 8), "remquo", x, y, 0);
-    expect(same(guest_rint(x), rint(x)), "rint", x, 0, 0);
-    expect(same(guest_nextafter(x, y), nextafter(x, y)), "nextafter", x, y, 0);
-    expect(same(guest_logb(x), logb(x)), "logb", x, 0, 0);
-    expect(same(guest_fdim(x, y), fdim(x, y)), "fdim", x, y, 0);
+    check_result(same_double(ours, theirs) && (isnan(theirs) || p % 8 == q % 8), "remquo", x, y, 0);
+    check_result(same_double(guest_rint(x), rint(x)), "rint", x, 0, 0);
+    check_result(same_double(guest_nextafter(x, y), nextafter(x, y)), "nextafter", x, y, 0);
+    check_result(same_double(guest_logb(x), logb(x)), "logb", x, 0, 0);
+    check_result(same_double(guest_fdim(x, y), fdim(x, y)), "fdim", x, y, 0);
     if (fabs(x) < 1e18)
-        expect(guest_lrint(x) == lrint(x) && guest_lround(x) == lround(x), "lrint", x, 0, 0);
-    if (x - x == 0 && x != 0) expect(guest_ilogb(x) == ilogb(x), "ilogb", x, 0, 0);
+        check_result(guest_lrint(x) == lrint(x) && guest_lround(x) == lround(x), "lrint", x, 0, 0);
+    if (x - x == 0 && x != 0) check_result(guest_ilogb(x) == ilogb(x), "ilogb", x, 0, 0);
     float a = (float)x, b = (float)y, c = (float)z;
-    expect(same(guest_fmaf(a, b, c), fmaf(a, b, c)), "fmaf", a, b, c);
-    expect(same(guest_nextafterf(a, b), nextafterf(a, b)), "nextafterf", a, b, 0);
-    expect(same(guest_sqrtf(a), sqrtf(a)), "sqrtf", a, 0, 0);
+    check_result(same_double(guest_fmaf(a, b, c), fmaf(a, b, c)), "fmaf", a, b, c);
+    check_result(same_double(guest_nextafterf(a, b), nextafterf(a, b)), "nextafterf", a, b, 0);
+    check_result(same_double(guest_sqrtf(a), sqrtf(a)), "sqrtf", a, 0, 0);
     /* These are rounded again to a float, which is right but for ties within 2^-28. */
-    expect(same(guest_sinf(a), (float)guest_sin(a)) &&
-               same(guest_powf(a, b), (float)guest_pow(a, b)) &&
-               same(guest_expf(a), (float)guest_exp(a)),
-           "floats", a, b, 0);
+    check_result(same_double(guest_sinf(a), (float)guest_sin(a)) &&
+                     same_double(guest_powf(a, b), (float)guest_pow(a, b)) &&
+                     same_double(guest_expf(a), (float)guest_exp(a)),
+                 "floats", a, b, 0);
 }
 
 int main(int argc, char **argv)
@@ -187,13 +188,13 @@ int main(int argc, char **argv)
     {                                                                                              \
         struct worst w = {#f, 0, 0, 0};                                                            \
         of_one(guest_##f, f##q, &w, rounds);                                                       \
-        report(&w);                                                                                \
+        worst_report(&w);                                                                          \
     }
 #define MEASURE_TWO(f)                                                                             \
     {                                                                                              \
         struct worst w = {#f, 0, 0, 0};                                                            \
         of_two(guest_##f, f##q, &w, rounds);                                                       \
-        report(&w);                                                                                \
+        worst_report(&w);                                                                          \
     }
     ONE(MEASURE_ONE)
     TWO(MEASURE_TWO)

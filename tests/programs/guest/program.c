@@ -9,7 +9,7 @@
 #include <string.h>
 
 static uint64_t state = 12345;
-static uint64_t next(void)
+static uint64_t random_next(void)
 {
     uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -19,14 +19,14 @@ static uint64_t next(void)
 
 static double a_double(void)
 {
-    uint64_t bits = next();
+    uint64_t bits = random_next();
     double x;
     if (bits % 3) bits = (bits & UINT64_C(0x800fffffffffffff)) | (1023 - 40 + bits % 80) << 52;
     memcpy(&x, &bits, sizeof x);
     return isnan(x) || isinf(x) ? 1.5 : x;
 }
 
-static void show(const char *what, double x)
+static void show_double(const char *what, double x)
 {
     if (isnan(x))
         printf("%s nan\n", what); /* The sign of a NaN differs between machines. */
@@ -35,7 +35,7 @@ static void show(const char *what, double x)
 }
 
 /* Prints results of functions with 14 digits, on which all good libraries agree. */
-static void functions(void)
+static void use_functions(void)
 {
     volatile double a = fmod(a_double(), 600), b = fabs(a_double());
     double whole, u = a / 600;
@@ -46,47 +46,47 @@ static void functions(void)
     printf("%.14g %.14g %.14g %.14g\n", asin(u), acos(u), atan(a), atan2(a, b));
     printf("%.14g %.14g %.14g\n", sinh(a), cosh(a), tanh(u));
     printf("%.14g %.14g %.14g %.14g\n", asinh(a), acosh(b + 1), atanh(u), cbrt(a));
-    show("hypot", hypot(3 * b, 4 * b));
-    show("fma", fma(a, b, -a * b));
-    show("remainder", remainder(b, a));
-    show("rint", rint(a * 8) + modf(a, &whole) + whole + frexp(a, &exponent) + exponent);
+    show_double("hypot", hypot(3 * b, 4 * b));
+    show_double("fma", fma(a, b, -a * b));
+    show_double("remainder", remainder(b, a));
+    show_double("rint", rint(a * 8) + modf(a, &whole) + whole + frexp(a, &exponent) + exponent);
     printf("%g %g %g\n", (double)sinf((float)a), (double)powf((float)fabs(u), 2.5f),
            (double)logf((float)b));
 }
 
-static void doubles(void)
+static void use_doubles(void)
 {
     volatile double a = a_double(), b = a_double();
     volatile float f = (float)a, g = (float)b;
-    show("a", a);
-    show("add", a + b);
-    show("sub", a - b);
-    show("mul", a * b);
-    show("div", a / b);
-    show("sqrt", sqrt(fabs(a)));
-    show("floor", floor(a));
-    show("addf", (double)(f + g));
-    show("mulf", (double)(f * g));
-    show("divf", (double)(f / g));
+    show_double("a", a);
+    show_double("add", a + b);
+    show_double("sub", a - b);
+    show_double("mul", a * b);
+    show_double("div", a / b);
+    show_double("sqrt", sqrt(fabs(a)));
+    show_double("floor", floor(a));
+    show_double("addf", (double)(f + g));
+    show_double("mulf", (double)(f * g));
+    show_double("divf", (double)(f / g));
     printf("%d%d%d%d%d%d\n", a<b, a <= b, a == b, f> g, f >= g, f != g);
     if (fabs(a) < 1e9) printf("%d %" PRId64 "\n", (int)a, (int64_t)a);
     if (a >= 0 && a < 1e18) printf("%" PRIu64 " %u\n", (uint64_t)a, (unsigned)(a / 1e9));
-    uint64_t n = next();
-    show("from", (double)n + (double)(int64_t)n + (double)(int)n + (double)(float)n);
+    uint64_t n = random_next();
+    show_double("from", (double)n + (double)(int64_t)n + (double)(int)n + (double)(float)n);
     volatile long double w = (long double)(int)n / 16; /* The number is exact on both machines. */
     printf("%Lf %.3Le %Lg %d %g\n", w * 3 - 1, w, -w, (int)(w / 4), (double)(w + 0.5L));
     char text[64];
     snprintf(text, sizeof text, "%.*g", (int)(n % 20), a);
-    show(text, strtod(text, NULL));
+    show_double(text, strtod(text, NULL));
     printf("[%12.3f] [%-12.4e] [%+g] [%#.0f] [%010.2f] [%G]\n", b, b, b, b, b, b);
 }
 
-static void integers(void)
+static void use_integers(void)
 {
-    volatile int64_t a = (int64_t)next() >> (next() & 63),
-                     b = (int64_t)(next() >> (next() & 63)) | 1;
+    volatile int64_t a = (int64_t)random_next() >> (random_next() & 63),
+                     b = (int64_t)(random_next() >> (random_next() & 63)) | 1;
     volatile uint64_t u = (uint64_t)a, v = (uint64_t)b;
-    volatile int n = (int)(next() & 63);
+    volatile int n = (int)(random_next() & 63);
     if (b != -1) printf("%" PRId64 " %" PRId64 " ", a / b, a % b);
     printf("%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", u / v, u % v, u * v);
     printf("%" PRIx64 " %" PRIx64 " %" PRIx64 "\n", u << n, u >> n, (uint64_t)(a >> n));
@@ -100,7 +100,7 @@ static void integers(void)
     printf("%" PRIx64 "%016" PRIx64 " %" PRIx64 "%016" PRIx64 " %" PRIx64 "%016" PRIx64 "\n",
            (uint64_t)(q >> 64), (uint64_t)q, (uint64_t)(r >> 64), (uint64_t)r, (uint64_t)(p >> 64),
            (uint64_t)p);
-    show("wide", (double)x + (double)(__int128)y);
+    show_double("wide", (double)x + (double)(__int128)y);
 #endif
 }
 
@@ -111,13 +111,13 @@ static int by_length(const void *a, const void *b)
 }
 
 static jmp_buf place;
-static void jump(int depth)
+static void jump_from(int depth)
 {
     if (!depth) longjmp(place, 7);
-    jump(depth - 1);
+    jump_from(depth - 1);
 }
 
-static void library(void)
+static void use_library(void)
 {
     char *words[] = {"pear", "fig", "apple", "kiwi", "banana", "date"};
     qsort(words, 6, sizeof *words, by_length);
@@ -135,7 +135,7 @@ static void library(void)
     int value = setjmp(place);
     if (!value) {
         step = 1;
-        jump(10);
+        jump_from(10);
     }
     printf("longjmp %d %d\n", value, step);
     char *blocks[50];
@@ -152,7 +152,7 @@ static void library(void)
     printf("%d %d\n", most > 0, errno == ERANGE);
 }
 
-static void files(void)
+static void use_files(void)
 {
     FILE *f = fopen("data.txt", "w+");
     if (!f) {
@@ -186,12 +186,12 @@ int main(int argc, char **argv)
 {
     int rounds = argc > 1 ? atoi(argv[1]) : 100;
     for (int i = 0; i < rounds; i++) {
-        doubles();
-        functions();
-        integers();
+        use_doubles();
+        use_functions();
+        use_integers();
     }
-    library();
-    files();
+    use_library();
+    use_files();
     char line[32];
     while (fgets(line, sizeof line, stdin)) printf("read %s", line);
     fprintf(stderr, "done\n");

@@ -36,25 +36,26 @@ int guest_penta_quad_ilogb(quad);
 
 /* Returns numbers of all sizes, most of them not far from 1, and whole and half ones, zeros and
  * infinities. */
-static quad any(void)
+static quad random_quad(void)
 {
-    unsigned __int128 bits = (unsigned __int128)next() << 64 | next();
+    unsigned __int128 bits = (unsigned __int128)random_next() << 64 | random_next();
     quad x;
-    switch (next() % 8) {
+    switch (random_next() % 8) {
     case 0: memcpy(&x, &bits, sizeof x); return x;
-    case 1: return (quad)(int)(next() % 4000) / 4 - 500;
+    case 1: return (quad)(int)(random_next() % 4000) / 4 - 500;
     case 2: {
         static const quad special[] = {0, -0.0Q, 1, -1, 2, 0.5Q, 1e-4940Q, 1e4900Q};
-        return special[next() % 8];
+        return special[random_next() % 8];
     }
-    case 3: return nextafterq((quad)(int)(next() % 9) - 4, (quad)(int)(next() % 3) - 1);
+    case 3:
+        return nextafterq((quad)(int)(random_next() % 9) - 4, (quad)(int)(random_next() % 3) - 1);
     default: break;
     }
-    x = scalbnq((quad)bits, (int)(next() % 24) - 12 - 128);
-    return next() & 1 ? -x : x;
+    x = scalbnq((quad)bits, (int)(random_next() % 24) - 12 - 128);
+    return random_next() & 1 ? -x : x;
 }
 
-static void show(const char *name, quad x, quad y, quad ours, quad theirs)
+static void show_quad(const char *name, quad x, quad y, quad ours, quad theirs)
 {
     char text[4][64];
     quad all[] = {x, y, ours, theirs};
@@ -63,13 +64,16 @@ static void show(const char *name, quad x, quad y, quad ours, quad theirs)
     printf("%s(%s, %s) = %s, not %s\n", name, text[0], text[1], text[2], text[3]);
 }
 
-static int same(quad a, quad b) { return !memcmp(&a, &b, sizeof a) || (isnanq(a) && isnanq(b)); }
+static int same_quad(quad a, quad b)
+{
+    return !memcmp(&a, &b, sizeof a) || (isnanq(a) && isnanq(b));
+}
 
 /* Returns the distance in units in the last place of the larger number. */
-static double distance(quad ours, quad theirs)
+static double quad_distance(quad ours, quad theirs)
 {
     int exponent;
-    if (same(ours, theirs)) return 0;
+    if (same_quad(ours, theirs)) return 0;
     if (isnanq(ours) || isnanq(theirs)) return 1e9;
     if (isinfq(ours) || isinfq(theirs)) { /* The distance to infinity is counted from the largest
                                            * number. */
@@ -86,19 +90,19 @@ struct worst {
     quad x, y;
 };
 
-static void judge(const char *name, struct worst *w, double most, quad x, quad y, quad ours,
-                  quad theirs)
+static void worst_judge(const char *name, struct worst *w, double most, quad x, quad y, quad ours,
+                        quad theirs)
 {
-    double error = distance(ours, theirs);
+    double error = quad_distance(ours, theirs);
     if (error > w->error) w->error = error;
-    if (error > most) show(name, x, y, ours, theirs);
+    if (error > most) show_quad(name, x, y, ours, theirs);
 }
 
-#define EXPECT_ONE(f) expect(#f, x, 0, guest_penta_quad_##f(x), f##q(x));
-#define EXPECT_TWO(f) expect(#f, x, y, guest_penta_quad_##f(x, y), f##q(x, y));
-static void expect(const char *name, quad x, quad y, quad ours, quad theirs)
+#define EXPECT_ONE(f) check_result(#f, x, 0, guest_penta_quad_##f(x), f##q(x));
+#define EXPECT_TWO(f) check_result(#f, x, y, guest_penta_quad_##f(x, y), f##q(x, y));
+static void check_result(const char *name, quad x, quad y, quad ours, quad theirs)
 {
-    if (!same(ours, theirs)) show(name, x, y, ours, theirs);
+    if (!same_quad(ours, theirs)) show_quad(name, x, y, ours, theirs);
 }
 
 /* Checks that a root is the nearest: its square is not farther from x than the root times half a
@@ -107,34 +111,35 @@ static void check_sqrt(quad x)
 {
     quad root = guest_penta_quad_sqrt(x);
     if (!(x > 1e-4000Q) || isinfq(x)) {
-        if (!(x > 0) || isinfq(x)) expect("sqrt", x, 0, root, sqrtq(x));
+        if (!(x > 0) || isinfq(x)) check_result("sqrt", x, 0, root, sqrtq(x));
         return;
     }
     quad unit = nextafterq(root, HUGE_VALQ) - root;
-    if (fabsq(fmaq(-root, root, x)) > root * unit) show("sqrt", x, 0, root, sqrtq(x));
+    if (fabsq(fmaq(-root, root, x)) > root * unit) show_quad("sqrt", x, 0, root, sqrtq(x));
 }
 
 static void exact_ones(void)
 {
-    quad x = any(), y = any(), z = any(), i = 0, j = 0;
+    quad x = random_quad(), y = random_quad(), z = random_quad(), i = 0, j = 0;
     int p = 0, q = 0;
-    if (next() & 1) z = -x * y; /* The sum cancels. */
+    if (random_next() & 1) z = -x * y; /* The sum cancels. */
     check_sqrt(x);
     EXACT_ONE(EXPECT_ONE)
     EXACT_TWO(EXPECT_TWO)
-    expect("fma", x, y, guest_penta_quad_fma(x, y, z), fmaq(x, y, z));
+    check_result("fma", x, y, guest_penta_quad_fma(x, y, z), fmaq(x, y, z));
     quad ours = guest_penta_quad_remquo(x, y, &p), theirs = remquoq(x, y, &q);
-    expect("remquo", x, y, ours, theirs);
-    if (!isnanq(theirs) && p % 8 != q % 8) show("remquo quotient", x, y, p, q);
+    check_result("remquo", x, y, ours, theirs);
+    if (!isnanq(theirs) && p % 8 != q % 8) show_quad("remquo quotient", x, y, p, q);
     ours = guest_penta_quad_modf(x, &i), theirs = modfq(x, &j);
-    expect("modf", x, 0, ours, theirs);
-    expect("modf whole", x, 0, i, j);
+    check_result("modf", x, 0, ours, theirs);
+    check_result("modf whole", x, 0, i, j);
     ours = guest_penta_quad_frexp(x, &p), theirs = frexpq(x, &q);
-    expect("frexp", x, 0, ours, theirs);
-    if (finiteq(x) && p != q) show("frexp exponent", x, 0, p, q);
-    p = (int)(next() % 80000) - 40000;
-    expect("ldexp", x, p, guest_penta_quad_ldexp(x, p), ldexpq(x, p));
-    if (finiteq(x) && x != 0 && guest_penta_quad_ilogb(x) != ilogbq(x)) show("ilogb", x, 0, 0, 0);
+    check_result("frexp", x, 0, ours, theirs);
+    if (finiteq(x) && p != q) show_quad("frexp exponent", x, 0, p, q);
+    p = (int)(random_next() % 80000) - 40000;
+    check_result("ldexp", x, p, guest_penta_quad_ldexp(x, p), ldexpq(x, p));
+    if (finiteq(x) && x != 0 && guest_penta_quad_ilogb(x) != ilogbq(x))
+        show_quad("ilogb", x, 0, 0, 0);
 }
 
 int main(int argc, char **argv)
@@ -146,8 +151,8 @@ int main(int argc, char **argv)
     {                                                                                              \
         struct worst w = {0};                                                                      \
         for (unsigned long i = 0; i < rounds; i++) {                                               \
-            quad x = any();                                                                        \
-            judge(#f, &w, most, x, 0, guest_penta_quad_##f(x), f##q(x));                           \
+            quad x = random_quad();                                                                \
+            worst_judge(#f, &w, most, x, 0, guest_penta_quad_##f(x), f##q(x));                     \
         }                                                                                          \
         printf("%-6s %.4f\n", #f, w.error);                                                        \
     }
@@ -155,8 +160,8 @@ int main(int argc, char **argv)
     {                                                                                              \
         struct worst w = {0};                                                                      \
         for (unsigned long i = 0; i < rounds; i++) {                                               \
-            quad x = any(), y = any();                                                             \
-            judge(#f, &w, most, x, y, guest_penta_quad_##f(x, y), f##q(x, y));                     \
+            quad x = random_quad(), y = random_quad();                                             \
+            worst_judge(#f, &w, most, x, y, guest_penta_quad_##f(x, y), f##q(x, y));               \
         }                                                                                          \
         printf("%-6s %.4f\n", #f, w.error);                                                        \
     }
@@ -164,9 +169,9 @@ int main(int argc, char **argv)
     TWO(MEASURE_TWO)
     struct worst w = {0};
     for (unsigned long i = 0; i < rounds; i++) {
-        quad x = fabsq(any());
+        quad x = fabsq(random_quad());
         int sign;
-        judge("lgamma", &w, 8, x, 0, guest_penta_quad_lgamma(x, &sign), lgammaq(x));
+        worst_judge("lgamma", &w, 8, x, 0, guest_penta_quad_lgamma(x, &sign), lgammaq(x));
     }
     printf("lgamma %.4f\n%lu rounds, %u failures\n", w.error, rounds, failures);
     return failures != 0;

@@ -6,7 +6,7 @@
 static unsigned failures;
 static uint64_t state = 1;
 
-static inline uint64_t next(void)
+static inline uint64_t random_next(void)
 {
     uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -14,4 +14,4 @@ static inline uint64_t next(void)
     return z ^ z >> 31;
 }
 
-static inline uint64_t below(uint64_t n) { return next() % n; }
+static inline uint64_t random_below(uint64_t n) { return random_next() % n; }

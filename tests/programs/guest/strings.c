@@ -30,8 +30,8 @@ static size_t strlcat(char *to, const char *from, size_t size)
 }
 #endif
 
-static int sign(int n) { return (n > 0) - (n < 0); }
-static long at(const void *p, const void *from)
+static int sign_of(int n) { return (n > 0) - (n < 0); }
+static long offset_of(const void *p, const void *from)
 {
     return p ? (long)((const char *)p - (const char *)from) : -1;
 }
@@ -44,26 +44,29 @@ static const short errors[] = {-1,  0,   1,   2,   3,   4,   5,   6,   7,   8,  
                                91,  92,  93,  95,  97,  98,  99,  100, 101, 102, 103, 104, 105,
                                106, 107, 110, 111, 113, 114, 115, 116, 122, 125, 130, 131, 1000};
 
-static void strings(void)
+static void use_strings(void)
 {
     char a[64], b[64];
     static const char text[] = "one, two;three,,four";
     memset(a, '-', sizeof a);
-    printf("%ld %ld\n", at(memccpy(a, text, 't', sizeof text), a), at(memccpy(b, text, '#', 6), b));
-    printf("%.8s %ld\n", a, at(mempcpy(a, "abc", 3), a));
-    printf("%ld %s\n", at(stpcpy(a, "stpcpy"), a), a);
-    printf("%ld %ld %.10s|\n", at(stpncpy(a, "ab", 5), a), at(stpncpy(b, "abcdef", 3), b), b);
+    printf("%ld %ld\n", offset_of(memccpy(a, text, 't', sizeof text), a),
+           offset_of(memccpy(b, text, '#', 6), b));
+    printf("%.8s %ld\n", a, offset_of(mempcpy(a, "abc", 3), a));
+    printf("%ld %s\n", offset_of(stpcpy(a, "stpcpy"), a), a);
+    printf("%ld %ld %.10s|\n", offset_of(stpncpy(a, "ab", 5), a),
+           offset_of(stpncpy(b, "abcdef", 3), b), b);
     printf("%zu %s %zu %zu\n", strlcpy(a, text, 8), a, strlcpy(b, "xy", 8), strlcpy(b, "", 1));
     printf("%zu %s %zu\n", strlcat(a, "12345", 10), a, strlcat(a, "123", 3));
-    printf("%ld %ld\n", at(strchrnul(text, ';'), text), at(strchrnul(text, '#'), text));
-    printf("%ld %ld %ld\n", at(memrchr(text, ',', 20), text), at(memrchr(text, 'o', 1), text),
-           at(memrchr(text, '#', 20), text));
-    printf("%ld %ld %ld\n", at(memmem(text, 20, "three", 5), text),
-           at(memmem(text, 12, "three", 5), text), at(memmem(text, 20, "", 0), text));
-    printf("%ld %ld %ld\n", at(strcasestr(text, "THREE"), text), at(strcasestr(text, "x"), text),
-           at(strcasestr(text, ""), text));
-    printf("%ld %ld\n", at(rawmemchr(text, 'w'), text), at(index(text, 't'), text));
-    printf("%ld\n", at(rindex(text, 'f'), text));
+    printf("%ld %ld\n", offset_of(strchrnul(text, ';'), text),
+           offset_of(strchrnul(text, '#'), text));
+    printf("%ld %ld %ld\n", offset_of(memrchr(text, ',', 20), text),
+           offset_of(memrchr(text, 'o', 1), text), offset_of(memrchr(text, '#', 20), text));
+    printf("%ld %ld %ld\n", offset_of(memmem(text, 20, "three", 5), text),
+           offset_of(memmem(text, 12, "three", 5), text), offset_of(memmem(text, 20, "", 0), text));
+    printf("%ld %ld %ld\n", offset_of(strcasestr(text, "THREE"), text),
+           offset_of(strcasestr(text, "x"), text), offset_of(strcasestr(text, ""), text));
+    printf("%ld %ld\n", offset_of(rawmemchr(text, 'w'), text), offset_of(index(text, 't'), text));
+    printf("%ld\n", offset_of(rindex(text, 'f'), text));
     char copy[sizeof text], *rest = copy, *word;
     strcpy(copy, text);
     while ((word = strsep(&rest, ",;"))) printf("[%s]", word);
@@ -71,8 +74,8 @@ static void strings(void)
                                            "9",   "10", "a1", "a01", "a1b", "",  "jan0"};
     for (size_t i = 0; i < sizeof versions / sizeof *versions; i++)
         for (size_t k = 0; k < sizeof versions / sizeof *versions; k++)
-            printf(" %d", sign(strverscmp(versions[i], versions[k])));
-    printf("\n%d %d %d %d\n", sign(strcasecmp("aBc", "AbD")), strncasecmp("aBc", "AbD", 2),
+            printf(" %d", sign_of(strverscmp(versions[i], versions[k])));
+    printf("\n%d %d %d %d\n", sign_of(strcasecmp("aBc", "AbD")), strncasecmp("aBc", "AbD", 2),
            bcmp("a", "a", 1),
            ffs(0) + 10 * ffs(8) + 100 * ffsl(1l << 20) + 1000 * ffsll(1ll << 40));
     bcopy("12345", a, 6);
@@ -85,7 +88,7 @@ static void strings(void)
     putchar('\n');
 }
 
-static void paths(void)
+static void use_paths(void)
 {
     static const char *const all[] = {"",      "/",        "a", "/a", "a/",  "a/b",
                                       "/a/b/", "//a//b//", ".", "..", "a//b"};
@@ -128,7 +131,7 @@ static void one_getopt(int count, char **list, const char *options)
     printf(" %d\n", optind);
 }
 
-static void getopts(void)
+static void use_getopts(void)
 {
     char *lines[][8] = {
         {"p", "-a", "-b", "value", "rest", NULL},
@@ -158,7 +161,7 @@ static int by_more(const void *a, const void *b, void *more)
     return (*(const int *)a - *(const int *)b) * *(int *)more;
 }
 
-static void numbers(void)
+static void use_numbers(void)
 {
     char *end;
     printf("%jd %ju %jd\n", strtoimax("-123abc", &end, 10), strtoumax("0xfff", NULL, 0),
@@ -180,7 +183,7 @@ static void numbers(void)
     printf("%d %d\n", p == NULL, errno == ENOMEM);
 }
 
-static void environment(void)
+static void use_environment(void)
 {
     static char assignment[] = "PUT=1";
     printf("%s\n", getenv("NO_SUCH_VARIABLE") ? "?" : "none");
@@ -196,7 +199,7 @@ static void environment(void)
     printf("%s %d\n", getenv("A"), getenv("B") == NULL);
 }
 
-static void times(void)
+static void use_times(void)
 {
     static const time_t all[] = {
         0,          1,          951782400, 951868799, 1078012800,   1234567890, 1709164800,
@@ -235,7 +238,7 @@ static void times(void)
 static volatile int caught;
 static void on_signal(int number) { caught = caught * 100 + number; }
 
-static void signals(void)
+static void use_signals(void)
 {
     printf("%d", signal(SIGINT, on_signal) == SIG_DFL);
     printf(" %d\n", raise(SIGINT));
@@ -263,13 +266,13 @@ static void signals(void)
 int main(void)
 {
     setlocale(LC_ALL, "C");
-    strings();
-    paths();
-    getopts();
-    numbers();
-    environment();
-    times();
-    signals();
+    use_strings();
+    use_paths();
+    use_getopts();
+    use_numbers();
+    use_environment();
+    use_times();
+    use_signals();
     struct lconv *conv = localeconv();
     printf("%s %d %s\n", conv->decimal_point, conv->frac_digits == CHAR_MAX,
            setlocale(LC_ALL, NULL));

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static int fails(void)
+static int print_error(void)
 {
     puts(strerror(errno));
     return 1;
@@ -22,7 +22,7 @@ static int read_file(const char *path)
     char bytes[256];
     int fd = open(path, O_RDONLY);
     long n = fd < 0 ? -1 : read(fd, bytes, sizeof bytes);
-    if (n < 0) return fails();
+    if (n < 0) return print_error();
     fwrite(bytes, 1, (size_t)n, stdout);
     return 0;
 }
@@ -30,20 +30,20 @@ static int read_file(const char *path)
 static int write_file(const char *path, int flags)
 {
     int fd = open(path, O_WRONLY | O_CREAT | flags, 0666);
-    return fd < 0 || write(fd, "changed", 7) != 7 ? fails() : close(fd);
+    return fd < 0 || write(fd, "changed", 7) != 7 ? print_error() : close(fd);
 }
 
-static int list(const char *path)
+static int list_folder(const char *path)
 {
     DIR *d = opendir(path);
     struct dirent *e;
-    if (!d) return fails();
+    if (!d) return print_error();
     while ((e = readdir(d))) printf("%c %s\n", e->d_type == DT_DIR ? 'd' : '-', e->d_name);
     return closedir(d);
 }
 
 /* Opens a file many times, while its folder may change in any way. */
-static int many(const char *path, int count)
+static int open_many(const char *path, int count)
 {
     char last[256] = "", now[256];
     while (count--) {
@@ -56,26 +56,26 @@ static int many(const char *path, int count)
     return 0;
 }
 
-static int copy(const char *from, const char *to)
+static int copy_file(const char *from, const char *to)
 {
     FILE *in = fopen(from, "r"), *out = fopen(to, "wx");
     int c;
-    if (!in || !out) return fails();
+    if (!in || !out) return print_error();
     while ((c = getc(in)) != EOF) putc(c, out);
     printf("%ld %s %ld\n", (long)time(NULL), getenv("A"), ftell(out));
     return fclose(in) | fclose(out);
 }
 
-static int opens(void)
+static int count_opens(void)
 {
     int n = 0, fd;
     while ((fd = open("many", O_RDWR | O_CREAT, 0666)) >= 0) n++;
     printf("%d ", n);
-    fails();
+    print_error();
     return 0;
 }
 
-static int fill(const char *path)
+static int fill_file(const char *path)
 {
     static char bytes[1000];
     int fd = open(path, O_RDWR | O_CREAT, 0666);
@@ -88,17 +88,17 @@ static int fill(const char *path)
     return 0;
 }
 
-static int sparse(void)
+static int write_sparse(void)
 {
     int fd = open("sparse", O_RDWR | O_CREAT, 0666);
-    if (ftruncate(fd, 1 << 30) < 0) fails();
-    if (ftruncate(fd, (off_t)1 << 50) < 0) fails();
+    if (ftruncate(fd, 1 << 30) < 0) print_error();
+    if (ftruncate(fd, (off_t)1 << 50) < 0) print_error();
     lseek(fd, 1 << 30, SEEK_SET);
-    if (write(fd, "x", 1) < 0) fails();
+    if (write(fd, "x", 1) < 0) print_error();
     return 0;
 }
 
-static int again(void)
+static int open_again(void)
 {
     int n = 0;
     while (n < 1000 && !mkdir("d", 0777) && !write_file("d/f", 0) && !remove("d/f") && !rmdir("d"))
@@ -107,7 +107,7 @@ static int again(void)
     return 0;
 }
 
-static int stream(void)
+static int use_stream(void)
 {
     static char text[10000];
     for (int i = 0; i < (int)sizeof text; i++) text[i] = (char)('a' + i % 26);
@@ -132,7 +132,7 @@ static int stream(void)
     return fclose(f);
 }
 
-static int chance(void)
+static int print_chance(void)
 {
     char text[40];
     unsigned char bytes[8];
@@ -152,22 +152,22 @@ int main(int argc, char **argv, char **environment)
     if (!strcmp(action, "read")) return read_file(path);
     if (!strcmp(action, "write")) return write_file(path, 0);
     if (!strcmp(action, "append")) return write_file(path, O_APPEND);
-    if (!strcmp(action, "truncate")) return truncate(path, 0) < 0 ? fails() : 0;
-    if (!strcmp(action, "remove")) return remove(path) < 0 ? fails() : 0;
-    if (!strcmp(action, "make")) return mkdir(path, 0777) < 0 ? fails() : 0;
-    if (!strcmp(action, "move")) return rename(path, argv[3]) < 0 ? fails() : 0;
+    if (!strcmp(action, "truncate")) return truncate(path, 0) < 0 ? print_error() : 0;
+    if (!strcmp(action, "remove")) return remove(path) < 0 ? print_error() : 0;
+    if (!strcmp(action, "make")) return mkdir(path, 0777) < 0 ? print_error() : 0;
+    if (!strcmp(action, "move")) return rename(path, argv[3]) < 0 ? print_error() : 0;
     if (!strcmp(action, "size"))
-        return stat(path, &status) < 0 ? fails() : printf("%ld\n", (long)status.st_size) < 0;
-    if (!strcmp(action, "writable")) return access(path, W_OK) < 0 ? fails() : 0;
-    if (!strcmp(action, "list")) return list(path);
-    if (!strcmp(action, "many")) return many(path, atoi(argv[3]));
-    if (!strcmp(action, "copy")) return copy(path, argv[3]);
-    if (!strcmp(action, "opens")) return opens();
-    if (!strcmp(action, "fill")) return fill(path);
-    if (!strcmp(action, "sparse")) return sparse();
-    if (!strcmp(action, "again")) return again();
-    if (!strcmp(action, "stream")) return stream();
-    if (!strcmp(action, "chance")) return chance();
+        return stat(path, &status) < 0 ? print_error() : printf("%ld\n", (long)status.st_size) < 0;
+    if (!strcmp(action, "writable")) return access(path, W_OK) < 0 ? print_error() : 0;
+    if (!strcmp(action, "list")) return list_folder(path);
+    if (!strcmp(action, "many")) return open_many(path, atoi(argv[3]));
+    if (!strcmp(action, "copy")) return copy_file(path, argv[3]);
+    if (!strcmp(action, "opens")) return count_opens();
+    if (!strcmp(action, "fill")) return fill_file(path);
+    if (!strcmp(action, "sparse")) return write_sparse();
+    if (!strcmp(action, "again")) return open_again();
+    if (!strcmp(action, "stream")) return use_stream();
+    if (!strcmp(action, "chance")) return print_chance();
     if (!strcmp(action, "env"))
         for (; *environment; environment++) puts(*environment);
     return 0;

@@ -14,7 +14,7 @@
 
 static const char text[] = "aä€𝄞z";
 
-static void decode(const char *from, size_t size)
+static void decode_text(const char *from, size_t size)
 {
     mbstate_t state = {0};
     for (size_t i = 0; i <= size;) {
@@ -28,7 +28,7 @@ static void decode(const char *from, size_t size)
     putchar('\n');
 }
 
-static void multibyte(void)
+static void use_multibyte(void)
 {
     static const char *const all[] = {"",
                                       "a",
@@ -46,7 +46,7 @@ static void multibyte(void)
     printf("%d %d %d\n", (int)MB_CUR_MAX >= 4, mblen(NULL, 0), mbtowc(NULL, NULL, 0));
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         wchar_t wide[16];
-        decode(all[i], strlen(all[i]));
+        decode_text(all[i], strlen(all[i]));
         printf("%ld %ld %d\n", (long)mbstowcs(wide, all[i], 16), (long)mbstowcs(NULL, all[i], 0),
                mblen(all[i], strlen(all[i]) + 1));
     }
@@ -98,9 +98,9 @@ static void multibyte(void)
     printf(" %ld\n", (long)c32rtomb(bytes, 0x20ac, NULL));
 }
 
-static int sign(int n) { return (n > 0) - (n < 0); }
+static int sign_of(int n) { return (n > 0) - (n < 0); }
 
-static void strings(void)
+static void use_strings(void)
 {
     wchar_t a[32], b[32], *rest;
     wcscpy(a, L"wide ");
@@ -108,8 +108,8 @@ static void strings(void)
     wcsncat(a, L"!!!!", 2);
     wcsncpy(b, a, 20);
     printf("%zu %d %d\n", wcslen(a), wcscmp(a, b), (int)b[15]);
-    printf("%d %d %d\n", sign(wcscmp(L"a", L"b")), sign(wcsncmp(L"ab", L"aa", 1)),
-           sign(wcscoll(L"b", L"a")));
+    printf("%d %d %d\n", sign_of(wcscmp(L"a", L"b")), sign_of(wcsncmp(L"ab", L"aa", 1)),
+           sign_of(wcscoll(L"b", L"a")));
     printf("%d %d %d\n", (int)(wcschr(a, 't') - a), (int)(wcsrchr(a, 't') - a),
            (int)(wcsstr(a, L"ex") - a));
     printf("%zu %zu %d\n", wcsspn(a, L"diw"), wcscspn(a, L"tx"), (int)(wcspbrk(a, L"xt") - a));
@@ -118,7 +118,7 @@ static void strings(void)
     wmemset(a, L'x', 4);
     wmemcpy(a + 4, b, 5);
     wmemmove(a + 1, a, 8);
-    printf("%.9ls %d %d\n", a, sign(wmemcmp(L"ab", L"ac", 2)),
+    printf("%.9ls %d %d\n", a, sign_of(wmemcmp(L"ab", L"ac", 2)),
            (int)(wmemchr(L"abc", 'c', 3) - L"abc") >= 0);
     printf("%zu %zu\n", wcsxfrm(b, L"abc", 3), wcsnlen(L"abcdef", 4));
     wchar_t *copy = wcsdup(L"copy");
@@ -135,7 +135,7 @@ static void strings(void)
     printf("%zu %ls %zu\n", n, a, small);
 }
 
-static void classes(void)
+static void use_classes(void)
 {
     static const char *const names[] = {"alnum", "alpha",  "blank", "cntrl", "digit",
                                         "graph", "lower",  "print", "punct", "space",
@@ -153,7 +153,7 @@ static void classes(void)
     printf("%d %d\n", (int)towupper('q'), iswalpha(WEOF));
 }
 
-static void formats(void)
+static void use_formats(void)
 {
     wchar_t out[64];
     char narrow[64];
@@ -185,7 +185,7 @@ static void formats(void)
 }
 
 /* Uses a stream of its own, because a stream is either wide or narrow. */
-static void streams(void)
+static void use_streams(void)
 {
     FILE *f = fopen("wide.txt", "w+");
     wchar_t line[32];
@@ -222,10 +222,10 @@ static void streams(void)
 int main(void)
 {
     setlocale(LC_ALL, "C.UTF-8");
-    multibyte();
-    strings();
-    classes();
-    formats();
-    streams();
+    use_multibyte();
+    use_strings();
+    use_classes();
+    use_formats();
+    use_streams();
     return 0;
 }

@@ -16,10 +16,10 @@ static __attribute__((noinline)) u64 many(u32 a, u32 b, u32 c, u32 d, u32 e, u32
            i * 23ull;
 }
 
-static u64 step(u32 n)
+static u64 depth_step(u32 n)
 {
     depth++;
-    return n < 3 ? n : many(n, 2, 3, 4, 5, 6, 7, (u64)n << 33, 9) + step(n - 3);
+    return n < 3 ? n : many(n, 2, 3, 4, 5, 6, 7, (u64)n << 33, 9) + depth_step(n - 3);
 }
 
-u64 run(void) { return fibonacci(15) * 1000003ull + helper(step, 40) + depth; }
+u64 run(void) { return fibonacci(15) * 1000003ull + helper(depth_step, 40) + depth; }

@@ -1,11 +1,12 @@
 /* Uses jump tables, tables of functions, and computed goto. */
 #include "export.h"
 
-static int add(int a, int b) { return a + b; }
-static int sub(int a, int b) { return a - b; }
-static int mul(int a, int b) { return a * b; }
-static int (*const operations[])(int, int) = {add, sub, mul, add};
-int (*volatile chosen)(int, int) = sub;
+static int operation_add(int a, int b) { return a + b; }
+static int operation_sub(int a, int b) { return a - b; }
+static int operation_mul(int a, int b) { return a * b; }
+static int (*const operations[])(int, int) = {operation_add, operation_sub, operation_mul,
+                                              operation_add};
+int (*volatile chosen)(int, int) = operation_sub;
 
 static __attribute__((noinline)) int classify(u32 n)
 {
