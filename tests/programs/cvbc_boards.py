@@ -170,6 +170,10 @@ def test_pins_that_the_user_declares():
         expect(done.returncode and says in done.stderr, f"{target} {pin}: {done.stderr}")
     done = compiled("twice", LED, "--target", "atmega328p", "--pin", "B5:gpio:output", "--pin", "13:gpio:output")
     expect(done.returncode and "is declared already" in done.stderr, done.stderr)
+    done = compiled("once", LED, "--pin", "13:gpio:input")  # one fault, two uses
+    expect(done.returncode == 1 and done.stderr.count("error[") == 1 and "once.ino:1:16" in done.stderr, done.stderr)
+    done = compiled("once", LED, "--pin", "12:gpio:output")
+    expect(done.returncode == 1 and done.stderr.count("error[") == 1 and "pin 13, which is not declared" in done.stderr, done.stderr)
     done = compiled("two", "void setup() { pinMode(15, OUTPUT); analogWrite(15, 9); analogRead(15); }\nvoid loop() {}\n")
     expect(done.returncode == 1 and "a PWM output and as an analog input" in done.stderr, done.stderr)
 
@@ -178,7 +182,7 @@ def test_targets_that_lack_something():
     write("ad.ino", b"void setup() {}\n\nvoid loop() {\n  int v = analogRead(A0);\n  printf(\"%d\", v);\n}\n")
     for command in ("create", "compile"):
         done = penta_text(command, "ad.ino", "--target", "fe310", "-o", "ad.cvbc")
-        expect(done.returncode == 1 and "ad.ino:4:" in done.stderr and "feature ADC, which fe310 does not have" in done.stderr and
+        expect(done.returncode == 1 and "ad.ino:4:11" in done.stderr and "feature ADC, which fe310 does not have" in done.stderr and
                done.stderr.count("error") == 2, done.stderr)
     for board, says in (("stm32g431", "C7 of stm32g431 is not an analog input"), ("nrf51822", None), ("atmega328p", None), ("rp2040", None), ("host", None)):
         done = penta_text("compile", "ad.ino", "--target", board, "-o", "ad.cvbc")

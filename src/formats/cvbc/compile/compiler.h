@@ -17,6 +17,7 @@ struct emitted { /* an instruction; to_label: immediate is the number of a label
     uint8_t opcode, flags;
     bool to_label;
     uint32_t immediate, line;
+    uint32_t place; /* 1 plus the offset in the sketch of the call that it carries out, or 0 */
 };
 struct region { /* the instructions of a loop; rounds: how often it runs, or 0 if unknown */
     uint32_t first, last, rounds;
@@ -81,6 +82,8 @@ struct compiler {
      * the last one. */
     bool memory, strings_used;
     bool interrupts;    /* true if the sketch attaches a handler */
+    uint32_t pins_told; /* the pins that were reported as not declared, as bits */
+    uint32_t place;     /* the place of the instructions that come, as struct emitted has it */
     bool portable_told; /* true if it was reported that an instruction is not portable */
     /* This is true if a pointer may read numbers with another sign than they were written with. */
     bool mixed;

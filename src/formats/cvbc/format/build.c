@@ -30,6 +30,7 @@ void cvbc_build_fini(struct cvbc_build *b)
     writer_free(&b->hints);
     writer_free(&b->custom);
     writer_free(&b->code);
+    writer_free(&b->places);
     writer_free(&b->strings);
     writer_free(&b->entries);
     writer_free(&b->programs);

@@ -24,7 +24,9 @@ struct cvbc_build {
     struct cvbc_core core; /* its counts are computed; language 0 becomes C */
     struct writer pins, dependencies, hints, custom; /* encoded records of each list */
     uint16_t pin_count, dependency_count, hint_count;
-    struct writer code;    /* the instructions, each of 4 bytes */
+    struct writer code; /* the instructions, each of 4 bytes */
+    /* For a compiled program: per instruction 1 plus the offset of its call in the source, or 0. */
+    struct writer places;
     struct writer strings; /* encoded records of the strings */
     uint32_t string_count;
     uint16_t entry;

@@ -120,12 +120,16 @@ void code_calls(struct compiler *c, const struct node *n)
         if (n->opcode == CVBC_OP_ANALOG_WRITE) calls_output(c, n->items[0]);
         if (n->opcode == CVBC_OP_DELAY && code_delay(c, n)) return;
         for (uint32_t i = 0; i < n->count; i++) code_value(c, n->items[i]);
+        c->place = n->offset + 1;
         code_op(c, n->opcode, 0);
+        c->place = 0;
     }
 }
 
 void code_print(struct compiler *c, const struct node *n)
 {
     for (uint32_t i = 0; i < n->count; i++) code_value(c, n->items[i]);
+    c->place = n->offset + 1;
     code_printf(c, n->text, n->count);
+    c->place = 0;
 }

@@ -13,6 +13,7 @@ static size_t code_append(struct compiler *c, struct emitted e)
     if (c->code_count >= CODE_MAX || !COMPILER_GROW(c, c->code, c->code_count, c->code_capacity))
         return 0;
     e.line = c->line;
+    e.place = c->place;
     c->code[c->code_count] = e;
     return c->code_count++;
 }

@@ -40,6 +40,7 @@ static void output_join(const struct compiler *c, struct cvbc_build *b)
         const struct emitted *e = &c->code[i];
         uint32_t immediate = e->to_label ? c->labels[e->immediate] : e->immediate;
         cvbc_build_inst(b, e->opcode, e->flags, (uint16_t)immediate);
+        writer_uint(&b->places, e->place <= c->sources.at[0].size ? e->place : 0, 4);
     }
     for (size_t i = 0; i < c->string_count; i++) cvbc_build_string(b, c->strings[i]);
 }

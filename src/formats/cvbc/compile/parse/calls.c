@@ -144,9 +144,12 @@ static bool call_pin_fits(struct compiler *c, const struct builtin *b, const str
     if (pin->number >= PINS)
         return compiler_error(c, CVBC_PIN_UNDECLARED, pin->offset, "%s of pin %d; pins are 0 to %d",
                               b->name, (int)pin->number, PINS - 1);
-    if (c->how->pins && !c->how->pins[pin->number])
+    bool told = c->pins_told >> pin->number & 1;
+    if (c->how->pins && !c->how->pins[pin->number] && !told) {
+        c->pins_told |= UINT32_C(1) << pin->number;
         return compiler_error(c, CVBC_PIN_UNDECLARED, pin->offset,
                               "%s of pin %d, which is not declared", b->name, (int)pin->number);
+    }
     return true;
 }
 

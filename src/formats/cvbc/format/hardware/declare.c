@@ -33,8 +33,12 @@ struct declaring {
 static bool declare_line(const struct declaring *d, uint32_t at, uint64_t *offset)
 {
     struct cvbc_debug_tables t = cvbc_debug_split(d->how->debug);
-    penta_bytes source = d->how->source;
-    uint32_t line = 0;
+    penta_bytes source = d->how->source, places = writer_view(&d->b->places);
+    uint32_t line = 0, place = places.size / 4 > at ? bytes_get32(places.data + 4 * (size_t)at) : 0;
+    if (place && place <= source.size) {
+        *offset = place - 1;
+        return true;
+    }
     for (size_t i = 0; i + cvbc_line_bytes <= t.lines.size; i += cvbc_line_bytes) {
         if (bytes_get16(t.lines.data + i) > at) break;
         line = bytes_get16(t.lines.data + i + 2) ? 0 : bytes_get32(t.lines.data + i + 4);
@@ -208,6 +212,8 @@ static void declare_pins(struct declaring *d)
 static bool declare_compare(struct declaring *d)
 {
     char reason[REASON];
+    uint32_t told = 0; /* the pins that were reported */
+    int which;
     struct cvbc_declared declared;
     uint32_t used = d->how->any_pin ? UINT32_MAX : 0;
     for (unsigned i = 0; i < CVBC_LOGICAL_PINS; i++)
@@ -215,8 +221,11 @@ static bool declare_compare(struct declaring *d)
     cvbc_build_places(d->b, d->how->board, used);
     if (!cvbc_build_declared(d->b, d->how->any_pin, &declared)) return false;
     for (size_t i = 0; i < d->uses.count; i++)
-        if (cvbc_used_refused(&declared, &d->uses.list[i], reason))
+        if (cvbc_used_refused(&declared, &d->uses.list[i], reason, &which) &&
+            !(which >= 0 && told >> which & 1)) {
+            if (which >= 0 && d->uses.list[i].use->pin) told |= UINT32_C(1) << which;
             declare_wrong(d, CVBC_UNDECLARED, d->uses.list[i].at, reason, NULL);
+        }
     return true;
 }
 

@@ -230,7 +230,8 @@ static void compare_report(struct comparison *c, uint32_t code, uint32_t at, con
     findings_pass(c->f, &e);
 }
 
-bool cvbc_used_refused(const struct cvbc_declared *d, const struct cvbc_used *u, char *reason)
+bool cvbc_used_refused(const struct cvbc_declared *d, const struct cvbc_used *u, char *reason,
+                       int *which)
 {
     unsigned kind;
     bool each = cvbc_use_numbered(u->use, &kind) || u->use->pin;
@@ -239,7 +240,9 @@ bool cvbc_used_refused(const struct cvbc_declared *d, const struct cvbc_used *u,
         for (int32_t mode = 0; mode < 2; mode++) { /* The modes of pinMode are input and output. */
             bool direction = u->use->pin == CVBC_PIN_DIRECTION;
             if (direction ? !(u->abilities & cvbc_use_needs(u->use, mode)) : mode > 0) continue;
-            if (cvbc_declared_refuses(d, u->use, pin, mode, reason)) return true;
+            if (!cvbc_declared_refuses(d, u->use, pin, mode, reason)) continue;
+            if (which) *which = each ? pin : -1;
+            return true;
         }
         if (!each) break;
     }
@@ -260,7 +263,7 @@ static void compare_use(struct comparison *c, const struct cvbc_used *u)
                  u->use->name);
         compare_report(c, CVBC_PIN_UNKNOWN, u->at, reason);
     }
-    if (!cvbc_used_refused(&d, u, reason)) return;
+    if (!cvbc_used_refused(&d, u, reason, NULL)) return;
     compare_report(c, enforced ? CVBC_UNDECLARED : CVBC_NOT_ENFORCED, u->at, reason);
     c->told = true;
 }

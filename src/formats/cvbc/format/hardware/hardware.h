@@ -79,8 +79,10 @@ struct cvbc_uses {
 };
 bool cvbc_uses_find(const struct cvbc_program *p, struct long_work *work, struct cvbc_uses *out);
 void cvbc_uses_free(struct cvbc_uses *u);
-/* Tells whether a use needs more than the declarations allow, and why. */
-bool cvbc_used_refused(const struct cvbc_declared *d, const struct cvbc_used *u, char *reason);
+/* Tells whether a use goes beyond the declarations, and why. `which` gets the pin, port or bus, or -1
+ * for a use without one; it may be NULL. */
+bool cvbc_used_refused(const struct cvbc_declared *d, const struct cvbc_used *u, char *reason,
+                       int *which);
 
 /* Gives the busses that a program uses, as a mask for each kind. */
 void cvbc_uses_busses(const struct cvbc_uses *uses, uint8_t busses[CVBC_BUS_KINDS]);
