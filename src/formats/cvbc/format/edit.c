@@ -132,12 +132,15 @@ static void container_measure(const struct measured *c)
     security_measure(c);
     bytecode_measure(c);
     debug_measure(c);
+    uint64_t end = m->inner ? place_of(c, m->programs.data) : 0;
     for (size_t i = 0; m->inner && i < m->meta.entry_count; i++) {
         struct measured inner = {c->e, m->inner[i], place_of(c, m->inner[i]->base.file.data)};
         uint64_t entry =
             place_of(c, m->meta.directory.data) + cvbc_directory_bytes + i * cvbc_entry_bytes;
         edit_length(c->e, number_at(entry + ENTRY_SIZE, 4), inner.origin, inner.m->base.file.size,
                     1);
+        edit_align(c->e, end, inner.origin, 4);
+        end = inner.origin + inner.m->base.file.size;
         container_measure(&inner);
     }
 }

@@ -22,6 +22,9 @@ static void image_measure(struct edit *e, const struct tvmr_module *m, uint64_t 
 {
     const struct tvmr_header *h = &m->header;
     uint64_t exts = by + tvmr_header_bytes, code = by + h->instr_offset;
+    if (m->legacy)
+        error_at(e->err, BASE_FIELD_VALUE, by,
+                 "sizes cannot change in a legacy image; penta convert writes it as a TVMR image");
     if (m->legacy || m->is_weights || image_packed(m)) return;
     edit_length(e, number_at(by + EXT_COUNT, 4), exts, m->ext_count * 8, 8);
     edit_place(e, number_at(by + REG_OFFSET, 4), by + h->reg_defs_offset, by);
@@ -50,7 +53,13 @@ static void tensor_measures(struct edit *e)
         return;
     }
     edit_length(e, number_at(CARD_LENGTH, 4), CARD_JSON, m->card.json.size, 1);
-    if (m->inner) image_measure(e, m->inner, m->card.at);
+    const struct tvmr_card *card = &m->card;
+    uint64_t end = card->at + card->image.size;
+    if (card->payload_size >= 0 && !edit_asked(e, CARD_JSON, card->json.size) &&
+        edit_offset(e, end) - edit_start(e, card->at) != card->image.size)
+        error_at(e->err, BASE_FIELD_VALUE, CARD_JSON,
+                 "the JSON of the card has the size of the image; it must be changed, too");
+    if (m->inner) image_measure(e, m->inner, card->at);
 }
 
 /* ---- checksums ---- */
