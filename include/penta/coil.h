@@ -1,6 +1,6 @@
 /* Offers what COIL objects have beyond penta.h, whose rules about errors, buffers, NULL and
- * options hold: building them in memory, linking them, and the requests of machines to their
- * hosts.
+ * options hold: building them in memory, linking them, compiling them to native code, and the
+ * registers, compiled code and host requests of machines.
  *
  * A builder gets types, variables, instructions and labels, and then makes an object, which a
  * machine can run at once. A builder belongs to one thread. It keeps the first error: later

@@ -215,7 +215,7 @@ typedef struct penta_cvbc_sealing {
     uint32_t cipher;    /* the cipher; 0 stands for AES-256-GCM */
     uint32_t derivation;
     uint32_t iterations; /* the iterations of PBKDF2 in thousands; 0 stands for 600 */
-    bool keep_debug;     /* Debug data stays in the file, although it stays readable. */
+    bool keep_debug;     /* Allows sealing a file that has debug data, which is not encrypted. */
 } penta_cvbc_sealing;
 
 /* Signs a file. Refuses a file whose signature is wrong or cannot be checked, or whose contents

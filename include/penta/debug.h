@@ -161,10 +161,10 @@ PENTA_API bool penta_value_is_true(const penta_value *value);
 
 /* The function below changes the machine. */
 
-/* Gives a register or a variable, named by its name or its path in the tree, or memory (u32[E])
- * a value. The run from here on is another one: what the debugger recorded after this step is
- * forgotten, and going back and forth repeats the change. Returns false when `what` is none of
- * these, or cannot be set. */
+/* Sets a register, a variable or memory. `what` is the name of a register or variable, its path
+ * in the tree, or memory such as u32[E]. The run from here on is another one: what the debugger
+ * recorded after this step is forgotten, and going back and forth repeats the change. Returns
+ * false when `what` is none of these, or cannot be set. */
 PENTA_API bool penta_debugger_set(penta_debugger *debugger, const char *what,
                                   const penta_value *value, penta_error *err);
 

@@ -1,4 +1,5 @@
-/* The entry of the tool. Everything else is in cli_main, which tests load without this file. */
+/* Has the entry of the tool, which only calls cli_main. Programs of the tests are linked without
+ * this file. */
 #include "cli/cli.h"
 
 int main(int argc, char **argv) { return cli_main(argc, argv); }

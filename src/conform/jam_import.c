@@ -203,8 +203,9 @@ static const char *chain_of(const struct json_object *root)
     const struct json_object *list = json_get(json_get(root, "pre_state"), "keyvals");
     for (size_t i = 0; i < json_length(list); i++) {
         const struct json_object *pair = json_item(list, i);
-        const struct json_object *value = json_get(pair, "value");
-        const char *key = json_as_text(json_get(pair, "key"));
+        bool in_list = json_is_list(pair);
+        const struct json_object *value = in_list ? json_item(pair, 1) : json_get(pair, "value");
+        const char *key = json_as_text(in_list ? json_item(pair, 0) : json_get(pair, "key"));
         if (key && !strncmp(key, "0x", 2)) key += 2;
         if (key && !strncmp(key, "0200000000", 10) && json_text_size(value) > 4 * 5120)
             return "full";

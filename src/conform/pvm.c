@@ -58,7 +58,7 @@ static uint8_t *byte_list(const struct json_object *v, size_t *size)
 
 /* The functions below set up a machine. */
 
-static bool do_map(struct run *r, const struct json_object *v)
+static bool machine_map(struct run *r, const struct json_object *v)
 {
     uint64_t address, length;
     if (!uint_of(r, v, "address", &address) || !uint_of(r, v, "length", &length)) return false;
@@ -227,7 +227,7 @@ static bool do_step(struct run *r, const struct json_object *step, struct pvm_ou
 {
     uint64_t reg, value;
     const struct json_object *v;
-    if (json_has(step, "map")) return do_map(r, json_get(step, "map"));
+    if (json_has(step, "map")) return machine_map(r, json_get(step, "map"));
     if (json_has(step, "write")) return do_write(r, json_get(step, "write"));
     if (json_has(step, "run"))
         return r->runner.run(r->runner.state, seen, &r->err) || fail_error(r);
@@ -264,7 +264,7 @@ static bool expected_body(struct run *r)
     const struct json_object *memory = json_get(root, "initial-memory");
     uint64_t value, pc, gas;
     for (size_t i = 0; i < json_length(maps); i++)
-        if (!do_map(r, json_item(maps, i))) return false;
+        if (!machine_map(r, json_item(maps, i))) return false;
     for (size_t i = 0; i < json_length(memory); i++)
         if (!do_write(r, json_item(memory, i))) return false;
     for (size_t i = 0; i < json_length(regs); i++)

@@ -57,7 +57,8 @@ struct tree {
     const char *asked; /* the path of the wanted node, or NULL for the file */
 };
 
-/* Counts the next child of the innermost node, and tells whether it is in the window. */
+/* Gives the index of the next child of the innermost open node. Tells whether it is written: at
+ * most `count` children of a node are, and of the wanted node those from `from` on. */
 static bool next_child(struct tree *t, uint64_t *index)
 {
     if (!t->depth) return *index = 0, true; /* This is the wanted node itself. */

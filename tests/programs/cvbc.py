@@ -964,7 +964,7 @@ def test_boards():
                f"{command}: {done.stderr}")
     done = penta_text("validate", "--board", "fe310", "masks.cvbc")
     expect("ADC channel 7, fe310 has none" in done.stderr and "interrupts within 1 us, fe310 may take 5" in done.stderr and
-           "architecture arm, fe310 is riscv" in done.stderr and "priority 15, fe310 has 0 to 6" in done.stderr,
+           "architecture arm, board fe310 has riscv" in done.stderr and "priority 15, fe310 has 0 to 6" in done.stderr,
            done.stderr)
     expect(penta_text("validate", "--board", "stm32g474", "one.cvbc").returncode == 1, "validate --board")
     write("needs.cvasm", b".target target_features=0x9400\n    HALT\n")  # CRYPTO, CAN, DISPLAY

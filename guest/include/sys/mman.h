@@ -16,8 +16,8 @@ extern "C" {
 #define MS_ASYNC 1
 #define MS_INVALIDATE 2
 #define MS_SYNC 4
-/* Gives only anonymous private memory that may be read and written. Other requests fail with
- * ENODEV or ENOTSUP. */
+/* Gives anonymous memory that can be read and written, whatever `rights` says. A request for a file
+ * fails with ENODEV; MAP_FIXED and PROT_EXEC fail with ENOTSUP. */
 void *mmap(void *address, size_t size, int rights, int flags, int fd, off_t offset);
 int munmap(void *address, size_t size); /* The range must be exactly one that mmap gave. */
 int mprotect(void *address, size_t size, int rights);

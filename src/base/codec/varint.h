@@ -1,4 +1,4 @@
-/* The two forms of numbers of variable length in files (PVM 1.3, PVM 13.1).
+/* Reads and writes the two forms of numbers of variable length in files (PVM 1.3, PVM 13.1).
  *
  * Prefix form (polkavm, jam): the leading one-bits of the first byte say how many bytes follow, 0
  * to 4. Its other bits are the top of the value; the bytes after it are the rest, little-endian.

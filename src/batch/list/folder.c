@@ -27,7 +27,7 @@ struct folder_walk {
     struct writer path; /* path of the entry that was given last */
 };
 
-/* The text of the names that are being sorted. Not every C library has qsort_r, so the
+/* This is the text with the names that are being sorted. Not every C library has qsort_r, so the
  * comparison finds them here. */
 static _Thread_local const uint8_t *folder_sorted;
 

@@ -1,7 +1,7 @@
 /* Declares what the coordinator and a worker process send to each other. Requests with some sources
  * each, and a reply for every source, go over a socket. One page of shared memory shows the
- * coordinator where a worker was when it crashed or hung. Both are the same program on the same
- * host, so numbers have its byte order.
+ * coordinator where a worker was when it crashed or hung. The two processes are the same
+ * program on the same host, so numbers have its byte order.
  *
  *     request   request_head, then for each item: item_head, name, grid, bytes
  *     reply     reply_head, then the line of the result without its beginning {"n":N, */

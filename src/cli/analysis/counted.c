@@ -1,5 +1,5 @@
 /* Runs a program to its end with counts of its instructions or with samples of its compiled
- * code. The commands profile, cover and report begin in this way. */
+ * code. The commands profile and cover begin in this way. */
 #include "cli/analysis/counted.h"
 #include "cli/analysis/sampler.h"
 #include "base/bytes.h"

@@ -1,5 +1,4 @@
-/* Declares a run whose instructions are counted or sampled, which profile, cover and report
- * share. */
+/* Declares a run whose instructions are counted or sampled, for the commands profile and cover. */
 #pragma once
 #include "cli/machine/machine.h"
 #include "penta/profile.h"

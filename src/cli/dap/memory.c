@@ -52,7 +52,7 @@ void dap_writeMemory(struct dap *d, struct dap_answer *a)
     writer_free(&bytes);
 }
 
-static void name_of(struct dap *d, uint64_t pc, struct json *j)
+static void symbol_write(struct dap *d, uint64_t pc, struct json *j)
 {
     penta_buffer name = {0};
     if (penta_name_at(d->module, pc, &name) && !memchr(name.data, '+', name.size))
@@ -70,7 +70,7 @@ static void dap_memory_instruction(struct dap *d, struct json *j, uint64_t pc)
         json_string(j, "instruction", (penta_bytes){text.data, text.size});
     else
         json_text(j, "instruction", "");
-    name_of(d, pc, j);
+    symbol_write(d, pc, j);
     if (penta_line_at(d->module, pc, &line)) {
         dap_source_ref(d, j, "location", line.file);
         json_uint(j, "line", line.line);

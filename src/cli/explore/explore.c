@@ -39,7 +39,8 @@ static bool read_page(penta_buffer *page, penta_error *err)
                       "one command is missing: make web (of an installed tool: make web install)");
 }
 
-/* Makes the page with this block in its place. */
+/* Writes the explorer's page to `out`, with `block` instead of the comment that marks the place
+ * for a file. */
 static bool make_page(penta_bytes block, struct writer *out, penta_error *err)
 {
     penta_buffer page = {0};

@@ -32,7 +32,7 @@ void option_names(struct writer *out, const char *text)
     writer_text(out, text);
 }
 
-/* Prints a message that begins in this column, wrapped below itself. */
+/* Prints a message that begins in this column. Its further lines begin in the same column. */
 static void print_message(struct writer *out, const char *text, size_t column, size_t width)
 {
     struct writer named = {0}, safe = {0};

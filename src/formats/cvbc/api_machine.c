@@ -1,5 +1,5 @@
-/* Implements include/penta/cvbc.h with the functions of the format: machines, the simulated
- * board, boards. */
+/* Implements include/penta/cvbc.h with the functions of the format: the state of machines, the
+ * simulator, the table of boards, and the files of trinity. */
 #include "cvbc/api.h"
 #include "base/array.h"
 #include "cvbc/host/trinity.h"

@@ -91,12 +91,12 @@ static int by_index(const void *a, const void *b)
     return x->from < y->from ? -1 : x->from > y->from;
 }
 
-static uint64_t set_high(struct access *items, size_t low, size_t high)
+static uint64_t accesses_highest(struct access *items, size_t low, size_t high)
 {
     if (low >= high) return 0;
     size_t middle = low + (high - low) / 2;
-    uint64_t most = items[middle].last, left = set_high(items, low, middle),
-             right = set_high(items, middle + 1, high);
+    uint64_t most = items[middle].last, left = accesses_highest(items, low, middle),
+             right = accesses_highest(items, middle + 1, high);
     if (left > most) most = left;
     if (right > most) most = right;
     return items[middle].high = most;
@@ -169,7 +169,7 @@ static void races_build(struct search *s, struct class *c)
     struct tree *trees[] = {&c->reads, &c->writes};
     for (int i = 0; i < 2; i++) {
         qsort(trees[i]->items, trees[i]->count, sizeof *trees[i]->items, by_start);
-        set_high(trees[i]->items, 0, trees[i]->count);
+        accesses_highest(trees[i]->items, 0, trees[i]->count);
     }
 }
 

@@ -40,7 +40,7 @@ void session_count_free(struct penta_session *s)
 struct taking {
     penta_profile *p;
     const struct counts *counts;
-    /* The cost of running each stretch once; NULL when costs were measured. */
+    /* `cost_of` is what running each stretch once costs, or NULL when there is no such cost. */
     const uint64_t *cost_of;
     penta_error *err;
 };

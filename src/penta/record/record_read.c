@@ -80,8 +80,8 @@ static bool read_words(struct record_reader *r, const struct json_object *v, con
     return true;
 }
 
-static bool read_name(struct record_reader *r, const struct json_object *v, const char *name,
-                      bool required, char **out)
+static bool record_read_text(struct record_reader *r, const struct json_object *v, const char *name,
+                             bool required, char **out)
 {
     const char *text = json_as_text(json_get(v, name));
     if (!text && (required || !json_is_null(json_get(v, name))))
@@ -148,7 +148,7 @@ static bool read_first(struct record_reader *r, const struct json_object *v)
                         "the record has version %" PRIu64 ", this library reads version %d",
                         version, RECORD_VERSION);
     record->step = UINT64_MAX;
-    return only_members(r, v, known) && read_name(r, v, "format", true, &record->format) &&
+    return only_members(r, v, known) && record_read_text(r, v, "format", true, &record->format) &&
            read_uint(r, v, "program", true, &record->program) &&
            read_uint(r, v, "step", false, &record->step) &&
            read_bool(r, v, "console", &record->console) && read_options(r, v) &&
@@ -214,7 +214,8 @@ static bool read_call(struct record_reader *r, const struct json_object *v)
     struct recorded_call *c = &record->calls[record->count++];
     *c = (struct recorded_call){.stop = {.kind = PENTA_STOP_HOST, .steps = UINT64_MAX}};
     if (!only_members(r, v, known) || !read_uint(r, v, "call", true, &number) ||
-        !read_name(r, v, "name", false, &c->name) || !read_uint(r, v, "pc", true, &c->stop.pc) ||
+        !record_read_text(r, v, "name", false, &c->name) ||
+        !read_uint(r, v, "pc", true, &c->stop.pc) ||
         !read_uint(r, v, "step", false, &c->stop.steps) ||
         !read_words(r, v, "args", 0, 6, c->stop.args, &args) || !read_answer(r, v, &c->answer) ||
         !read_hex(r, v, "host_change", &c->host_change) ||

@@ -4,10 +4,7 @@
  * another region, or by a sum that wraps), but never allows an invalid one. */
 #include "ssa/ssa.h"
 
-/* Returns the region that contains an address. After a LIMIT the index need not be below the
- * limit: the exit may have allowed this access, with its offset, its size and its direction.
- * Another access with the same limit therefore needs its own check. */
-
+/* Returns the region that contains an address, or NULL. */
 static const struct ssa_region *region_of(const struct ssa_function *f, uint64_t address)
 {
     for (size_t i = 0; i < f->region_count; i++)
@@ -73,6 +70,9 @@ static void limit_window(struct ssa_function *f, uint32_t value)
         ssa_insert(f, value, x);
     }
     struct ssa_insn *check = &f->insns[value];
+    /* After a LIMIT the index need not be below the limit: the exit may have allowed this access,
+     * with its offset, its size and its direction. Another access with the same limit therefore
+     * needs its own check. */
     check->op = SSA_LIMIT;
     check->arg[0] = x;
     check->arg[1] = check->list = 0;

@@ -74,8 +74,8 @@ struct coil_native_range {   /* where the code of a function is */
 
 /* symbols.c and sections.c make the names and the data of the object. */
 
-/* Finds the functions that C may call and those whose addresses are taken, and gives a name to
- * each. */
+/* Reads and checks the prototypes, finds the functions that C may call or whose addresses are
+ * taken, and gives every function a symbol. */
 bool coil_native_symbols(struct coil_native *n);
 /* Makes the data of the object with its relocations. */
 bool coil_native_sections(struct coil_native *n);

@@ -53,7 +53,8 @@ static int said_type(const struct coil_asm *a, const struct asm_parsed *p)
 }
 
 /* Returns the type of an operand if that is CINT or CUNT, or NULL. */
-static const struct coil_type *said_wide(const struct coil_asm *a, const struct asm_parsed *p)
+static const struct coil_type *operand_wide_type(const struct coil_asm *a,
+                                                 const struct asm_parsed *p)
 {
     const struct coil_type *t = p->typed ? coil_type_resolve(&a->ids, p->o->type) : NULL;
     return coil_is_wide(t) ? t : NULL;
@@ -66,7 +67,7 @@ static bool assemble_insn_settle(struct coil_asm *a, struct asm_parsed *parsed, 
     const struct coil_type *wide = NULL;
     for (unsigned i = 0; i < count && first < 0 && !wide; i++) {
         first = said_type(a, &parsed[i]);
-        wide = said_wide(a, &parsed[i]);
+        wide = operand_wide_type(a, &parsed[i]);
     }
     for (unsigned i = 0; i < count; i++) {
         struct coil_operand *o = parsed[i].o;

@@ -120,7 +120,6 @@ bool compiler_error(struct compiler *c, uint32_t code, uint32_t offset, const ch
     __attribute__((format(printf, 4, 5)));
 /* Reports an unknown name; "did you mean" is followed by the nearest name in scope. */
 bool compiler_unknown(struct compiler *c, const struct word *name, const char *what, bool is_type);
-/* Goes one level deeper; returns false if that is too deep. */
 /* Reports an error that is complete. */
 void compiler_report(struct compiler *c, penta_error *err);
 /* Offers a name for "did you mean". Names with __ belong to the library and are left out. */
@@ -129,6 +128,8 @@ void compiler_offer(struct compiler *c, struct suggest *near, penta_bytes name);
 bool compiler_no_member(struct compiler *c, const struct record *r, const struct word *name);
 /* Returns the names that are always known, such as HIGH, one by one; NULL after the last. */
 const char *compiler_known_name(size_t i);
+/* Goes one level of nesting deeper. Returns false when that is too deep, which it reports, or
+ * when the work is over. */
 bool compiler_enter(struct compiler *c);
 void compiler_leave(struct compiler *c);
 bool compiler_no_memory(struct compiler *c); /* records that memory ran out; returns false */
@@ -185,7 +186,8 @@ const struct type *type_pointer_to(struct compiler *c, const struct type *of);
 
 /* declarations.c defines the functions below. */
 bool compiler_top_level(struct compiler *c);
-/* Appends the declarations to a block. */
+/* Reads a local declaration. Appends a STATE_DECLARE to the block for each variable that is not
+ * static. */
 bool compiler_local_declaration(struct compiler *c, size_t scope, struct node *block);
 bool compiler_parse_body(struct compiler *c, struct function *f, struct parameter_names *names);
 /* Reads a function whose declaration begins at a word: only its head, or all of it if `body` is

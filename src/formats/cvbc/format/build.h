@@ -50,7 +50,8 @@ struct cvbc_build {
     bool external_key; /* true if the public key is not embedded */
     /* If this is set, space is left for a signature by this key, which is made elsewhere. */
     const struct public_key *reserve;
-    bool keep_debug;     /* encrypts other programs even if their debug section stays readable */
+    bool keep_debug;     /* Allows sealing other programs that have debug data, which is not
+                          * encrypted. */
     uint8_t cipher;      /* algorithm for encryption, or 0 for none */
     uint32_t derivation; /* how the key is derived: a value of key_derivation_params */
     const struct cvbc_secret *secret;

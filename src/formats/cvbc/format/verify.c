@@ -334,7 +334,7 @@ static void check_encryption_fields(const struct cvbc_module *m, uint64_t at, st
                      s->encryption_algorithm);
     if ((uint64_t)s->encrypted_data_size + CVBC_SEAL_BYTES != m->header.bytecode_size)
         findings_add(f, CVBC_SECURITY, at + 12, NULL,
-                     "%u encrypted bytes in a section of %u, 28 apart",
+                     "encrypted_data_size is %u in a section of %u bytes, which must be 28 more",
                      (unsigned)s->encrypted_data_size, (unsigned)m->header.bytecode_size);
     unsigned method = s->key_derivation_params & 255,
              rounds = s->key_derivation_params >> 8 & 0xffff;

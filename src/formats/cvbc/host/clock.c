@@ -76,8 +76,9 @@ uint64_t cvbc_clock_wait(const struct cvbc_vm *vm, struct cvbc_pins *pins, uint3
     }
     pins->wait.reads = kinds;
     if (pins->wait.limit && ++pins->wait.seen < pins->wait.limit) return now;
-    /* Later calls are compared with one call. After twice as many calls as the last time, a
-     * newer call takes its place. */
+    /* Later calls are compared with this one. The next call takes its place, then the third
+     * after that, then the 7th, 15th and so on up to the 127th; then it begins again with the
+     * next call. */
     pins->wait.limit = pins->wait.limit < LOOK_BACK ? 2 * pins->wait.limit + 1 : 1;
     pins->wait.seen = 0;
     pins->wait.state = state;

@@ -401,8 +401,8 @@ static int find_mnemonic(const struct source *s, struct token t)
     return -1;
 }
 
-/* Removes the suffix from a name such as PUSH.S, which is one token. Returns its flag, or -1 if
- * there is no such suffix. */
+/* Removes the suffix from a name such as PUSH.S, which is one token. Returns the flag of the
+ * suffix, or 0 if there is none. */
 static int split_suffix(const struct source *s, struct token *t)
 {
     const uint8_t *p = s->text.data + t->offset;
@@ -493,7 +493,8 @@ static void check_stored(struct assembly *a)
     if (!b->has_stored) return;
     b->stored = writer_view(&a->stored);
     if (!cvbc_build_count(b)) {
-        b->has_image = true; /* Without a listing the contents are unknown. */
+        b->has_image = true; /* Without a listing the contents of .stored are unknown, so the
+                              * image stays empty. */
         return;
     }
     uint8_t head[cvbc_bytecode_bytes], digest[HASH_BYTES];

@@ -70,8 +70,9 @@ bool kblob_grid_init(struct kblob_vm *vm, const struct kblob_launch *launch, pen
     uint8_t *args = malloc(launch->args.size + 1);
     g->launch.args.data = args;
     if (!g->threads || !g->blocks || !g->ready || (launch->shared && !g->shared) || !args) {
+        unsigned threads = g->count;
         kblob_grid_free(g);
-        return error_at(err, BASE_MEMORY, 0, "no memory for %u threads", (unsigned)blocks);
+        return error_at(err, BASE_MEMORY, 0, "no memory for %u threads", threads);
     }
     bytes_copy(args, launch->args);
     for (uint32_t i = 0; i < g->count; i++) set_ready(g, i, true);

@@ -76,7 +76,8 @@ struct pvm_code {
     penta_bytes table; /* the jump table: table_count entries of table_entry bytes */
     uint32_t table_count;
     uint8_t table_entry; /* how many bytes an entry has; when it is 0, the table counts as empty */
-    bool table_filler;   /* doc: filler values mark the entries of the jump table that trap */
+    bool table_filler;   /* true in doc programs, whose jump table marks entries that trap with a
+                          * filler value */
 };
 
 /* A struct pvm_insn is one decoded instruction. A, B and D are its registers, named as in the

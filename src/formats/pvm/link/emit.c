@@ -66,8 +66,8 @@ static struct link_item insn_item(const struct link *l, const struct link_block 
     return item;
 }
 
-/* Adds a jump to block `to`, to which control goes on from block b and which is not written
- * right after it. */
+/* Adds a jump to block `to` at the end of block b. Control goes on there, but `to` is not
+ * written right after b. */
 static bool add_jump(struct link *l, const struct link_block *b, uint32_t to)
 {
     const struct link_insn *from = b->count ? &b->insns[b->count - 1] : NULL;

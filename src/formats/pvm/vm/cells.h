@@ -1,5 +1,5 @@
-/* The form in which the interpreter runs a program: an array of 16-byte cells, built once and
- * shared by all machines of a module.
+/* Declares the form in which the interpreter runs a program: an array of 16-byte cells, which is
+ * built once and shared by all machines of a module.
  *
  *   | header | first instruction | ... | last instruction |  header | ...        a block
  *   | header | loop | header | first | ... | branch to itself |                  a block that loops

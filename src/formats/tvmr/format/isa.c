@@ -39,7 +39,7 @@ static const struct tvmr_op *const core_cells[TVMR_GROUPS][NUMBERS] = {
 #include "tvmr/reserved.def"
 };
 
-/* The extensions: their opcodes count from 0, so the number of a row is its opcode. */
+/* The opcodes of an extension count from 0, so the number of a row is its opcode. */
 
 #define OP(code, name, pattern, bytes, handler, meaning)                                           \
     {EXT, code, #name, NULL, bytes, NULL, 0, TVMR_PATTERN_##pattern, NULL, NULL, NULL, meaning},

@@ -11,7 +11,7 @@ struct reading {
     struct tvmr_meta *meta;
 };
 
-static const char *copy_text(struct reading *r, const struct json_object *v)
+static const char *metadata_text(struct reading *r, const struct json_object *v)
 {
     const char *text = json_as_text(v);
     if (!text || strlen(text) != json_text_size(v))
@@ -53,7 +53,7 @@ static void add_label(void *user, const char *key, const struct json_object *val
 static const char *metadata_density(struct reading *r, const struct json_object *v)
 {
     char text[40] = "0.3";
-    if (json_is_text(v)) return copy_text(r, v);
+    if (json_is_text(v)) return metadata_text(r, v);
     if (v) snprintf(text, sizeof text, "%.9g", json_as_float(v));
     return arena_copy(r->arena, bytes_of(text), r->err);
 }
@@ -61,10 +61,10 @@ static const char *metadata_density(struct reading *r, const struct json_object 
 static void add_projection(struct reading *r, const struct json_object *v)
 {
     r->meta->projections[r->meta->projection_count++] =
-        (struct tvmr_projection){.target = copy_text(r, json_get(v, "target")),
-                                 .bundle = copy_text(r, json_get(v, "bundle")),
-                                 .mapping = copy_text(r, json_get(v, "mapping")),
-                                 .modulator = copy_text(r, json_get(v, "modulator")),
+        (struct tvmr_projection){.target = metadata_text(r, json_get(v, "target")),
+                                 .bundle = metadata_text(r, json_get(v, "bundle")),
+                                 .mapping = metadata_text(r, json_get(v, "mapping")),
+                                 .modulator = metadata_text(r, json_get(v, "modulator")),
                                  .weight = (int8_t)metadata_integer(json_get(v, "weight"), 50),
                                  .delay = (uint8_t)metadata_integer(json_get(v, "delay"), 1),
                                  .density = metadata_density(r, json_get(v, "density"))};
@@ -73,8 +73,8 @@ static void add_projection(struct reading *r, const struct json_object *v)
 static void read_members(struct reading *r, const struct json_object *root)
 {
     struct tvmr_meta *m = r->meta;
-    m->name = copy_text(r, json_get(root, "name"));
-    m->domain = copy_text(r, json_get(root, "domain"));
+    m->name = metadata_text(r, json_get(root, "name"));
+    m->domain = metadata_text(r, json_get(root, "domain"));
     m->has_version = json_is_int(json_get(root, "version"));
     m->version = (uint32_t)metadata_integer(json_get(root, "version"), 1);
     m->input_dim = metadata_integer(json_get(root, "input_dim"), -1);
@@ -125,7 +125,7 @@ bool tvmr_card_read(penta_bytes json, struct tvmr_card *card, struct arena *aren
     const struct json_object *root = json_root(doc);
     struct reading r = {arena, err, NULL};
     if (!json_is_object(root)) error_at(err, TVMR_CARD, 0, "the JSON of the card is no object");
-    card->id = copy_text(&r, json_get(root, "id"));
+    card->id = metadata_text(&r, json_get(root, "id"));
     card->payload_size = metadata_integer(json_get(root, "payload_size"), -1);
     json_doc_free(doc);
     return !err->code;

@@ -38,7 +38,7 @@ static struct named *named_find(struct tvmr_domain *w, const char *name)
     return NULL;
 }
 
-static penta_bytes bytes_under(const struct named *n)
+static penta_bytes named_bytes(const struct named *n)
 {
     return (penta_bytes){n->bytes.data, n->bytes.size};
 }
@@ -78,7 +78,7 @@ bool named_put(struct tvmr_domain *w, const char *name, struct writer *bytes, pe
     penta_buffer_free(&n->bytes);
     n->bytes = bytes->out;
     *bytes = (struct writer){0};
-    return !w->folder || n->transaction || write_file(w, name, bytes_under(n), err);
+    return !w->folder || n->transaction || write_file(w, name, named_bytes(n), err);
 }
 
 bool named_get(struct tvmr_domain *w, const char *name, penta_bytes *out)
@@ -96,7 +96,7 @@ bool named_get(struct tvmr_domain *w, const char *name, penta_bytes *out)
             penta_buffer_free(&file);
     }
     if (!n || !n->bytes.size) return false;
-    *out = bytes_under(n);
+    *out = named_bytes(n);
     return true;
 }
 
@@ -162,7 +162,7 @@ bool domain_end_transaction(struct tvmr_domain *w, unsigned id, bool commit, pen
             at = &n->next;
         } else if (commit && ok) {
             n->transaction = 0;
-            if (w->folder) ok = write_file(w, n->name, bytes_under(n), err);
+            if (w->folder) ok = write_file(w, n->name, named_bytes(n), err);
             at = &n->next;
         } else {
             *at = n->next;

@@ -79,7 +79,7 @@ static bool register_named(penta_bytes word, uint8_t *reg)
     return index < TVMR_BANK && *reg != TVMR_NULL;
 }
 
-static bool at_number(const struct source *s)
+static bool source_at_number(const struct source *s)
 {
     struct token t = source_peek(s);
     return t.kind == TOKEN_INT || (t.kind == TOKEN_PUNCT && t.as.punct == '-');
@@ -94,7 +94,7 @@ static bool read_write(struct script *in, struct tvmr_script *out, struct script
     uint64_t at = source_peek(&in->source).offset;
     if (!source_expect(&in->source, '=')) return false;
     int32_t *numbers = NULL;
-    while (!in->why.code && at_number(&in->source)) {
+    while (!in->why.code && source_at_number(&in->source)) {
         bool minus = source_accept(&in->source, '-');
         uint64_t n, most = minus ? UINT64_C(1) << 31 : INT32_MAX;
         if (!script_number(in, most, &n)) break;

@@ -52,11 +52,13 @@ static void check_target(const struct cvbc_module *m, const struct cvbc_board *b
     const struct cvbc_core *c = &m->meta.core;
     uint64_t at = cvbc_offset(m, m->metadata.data);
     if (c->target_architecture && c->target_architecture != b->architecture)
-        findings_add(f, CVBC_TARGET, at, NULL, "architecture %s, %s is %s",
+        findings_add(f, CVBC_TARGET, at, NULL,
+                     "the program is for architecture %s, board %s has %s",
                      board_named("target_architecture", c->target_architecture), b->name,
                      board_named("target_architecture", b->architecture));
     if (c->target_family && c->target_family != b->family)
-        findings_add(f, CVBC_TARGET, at + 1, NULL, "family %s, %s is %s",
+        findings_add(f, CVBC_TARGET, at + 1, NULL,
+                     "the program is for family %s, board %s is of %s",
                      board_named("target_family", c->target_family), b->name,
                      board_named("target_family", b->family));
     if (c->target_variant && c->target_variant != b->variant)

@@ -220,7 +220,7 @@ penta_jam_exit jam_item_exit(const struct jam_chain *chain, penta_jam_exit exit,
 void jam_put_digest(struct writer *w, const struct jam_work_item *item, penta_jam_exit exit,
                     penta_bytes output, uint64_t gas_used);
 
-/* The declarations below are about host calls, in ../jam_calls/dispatch.c. */
+/* The declarations below are about host calls. The folder ../jam_calls has most of their code. */
 
 /* Answers the host call for which the machine waits. The caller lets the machine go on. */
 enum jam_end jam_call(struct jam_run *run);

@@ -1,6 +1,6 @@
-/* Reads and writes states as JSON that people can edit (JAM 2.3): accounts with their storage
- * under the service's own keys, preimages, and requests. The member "keys" has the values of
- * which only the state key is known. */
+/* Reads and writes states as JSON that people can edit (JAM 2.3): chapters by name, and
+ * accounts with their storage under the service's own keys, preimages, and requests. The member
+ * "keys" has all other values, by state key. */
 #include "base/bytes.h"
 #include "base/number.h"
 #include "crypto/hash.h"
