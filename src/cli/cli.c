@@ -305,7 +305,7 @@ static void run_document(struct cli *c, const char *word)
 }
 
 /* Runs the same command for each of several files. */
-static void run_each(struct cli *c)
+static void run_each_file(struct cli *c)
 {
     const char **words = c->words;
     size_t count = c->word_count;
@@ -334,7 +334,7 @@ static void run_each(struct cli *c)
 static void run_command(struct cli *c)
 {
     if (lists_files(c))
-        run_each(c);
+        run_each_file(c);
     else
         run[c->command](c);
 }

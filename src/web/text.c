@@ -104,8 +104,8 @@ static void by_order(struct web_call *c, const struct web_file *file)
     }
 }
 
-static void write_made(struct web_call *c, const char *format, const struct web_options *o,
-                       penta_module *module)
+static void write_made_file(struct web_call *c, const char *format, const struct web_options *o,
+                            penta_module *module)
 {
     struct web_file file = {.module = module};
     penta_bytes bytes;
@@ -136,7 +136,7 @@ void web_assemble(struct web_call *c)
             json_end(c->j);
         }
         json_end(c->j);
-        if (module) write_made(c, format, &o, module);
+        if (module) write_made_file(c, format, &o, module);
         penta_close(module);
     }
     web_options_free(&o);

@@ -93,7 +93,7 @@ static void close_level(struct tree *t)
 
 /* Appends a node to the path. The path of the wanted node is the one that the page gave; other paths continue
  * it. */
-static size_t go_down(struct tree *t, const char *name, uint64_t index)
+static size_t path_go_down(struct tree *t, const char *name, uint64_t index)
 {
     if (t->depth || !t->asked) return path_add(&t->path, name, in_list(t), index);
     return path_add(&t->path, t->asked + (*t->asked == '/'), false, 0);
@@ -104,7 +104,7 @@ static bool tree_enter(void *user, const penta_node *node)
     struct tree *t = user;
     uint64_t index;
     if (!next_child(t, &index)) return false;
-    size_t path = go_down(t, node->name, index);
+    size_t path = path_go_down(t, node->name, index);
     json_object(t->j, t->depth ? NULL : "node");
     json_text(t->j, "name", node->name);
     json_text(t->j, "path", t->path.text);
@@ -127,7 +127,7 @@ static void tree_field(void *user, const penta_field *field)
     struct tree *t = user;
     uint64_t index;
     if (!next_child(t, &index)) return;
-    size_t path = go_down(t, field->name, index);
+    size_t path = path_go_down(t, field->name, index);
     bool bytes = field->kind == PENTA_TEXT || field->kind == PENTA_RAW;
     json_object(t->j, t->depth ? NULL : "node");
     json_text(t->j, "name", field->name);

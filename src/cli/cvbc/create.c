@@ -128,7 +128,7 @@ static bool make_program(struct cli *c, const char *word, enum share share, stru
     return p->module != NULL;
 }
 
-static void put_together(struct cli *c, const struct program *programs, size_t count)
+static void join_programs(struct cli *c, const struct program *programs, size_t count)
 {
     penta_cvbc_named *named = calloc(count, sizeof *named);
     size_t option_count = 0;
@@ -156,7 +156,7 @@ static void create_several(struct cli *c)
     while (programs && made < c->word_count &&
            make_program(c, c->words[made], made ? FOR_OTHERS : FOR_FIRST, &programs[made]))
         made++;
-    if (made == c->word_count) put_together(c, programs, made);
+    if (made == c->word_count) join_programs(c, programs, made);
     for (size_t i = 0; programs && i < c->word_count; i++) {
         penta_close(programs[i].module);
         penta_buffer_free(&programs[i].container);

@@ -22,7 +22,7 @@ static void debug_move_go(struct shell *s, uint64_t n)
     debug_move_arrived(s, &err);
 }
 
-static void go_to(struct shell *s, uint64_t step)
+static void go_to_step(struct shell *s, uint64_t step)
 {
     penta_error err = {0};
     machine_arm(s->cli, &s->machine);
@@ -39,13 +39,13 @@ void do_step(struct shell *s, const char *rest)
 void do_back(struct shell *s, const char *rest)
 {
     uint64_t n = 1, at = penta_session_steps(s->machine.session);
-    if (shell_count(s, rest, &n)) go_to(s, n < at ? at - n : 0);
+    if (shell_count(s, rest, &n)) go_to_step(s, n < at ? at - n : 0);
 }
 
 void do_goto(struct shell *s, const char *rest)
 {
     uint64_t n = 0;
-    if (shell_count(s, rest, &n)) go_to(s, n);
+    if (shell_count(s, rest, &n)) go_to_step(s, n);
 }
 
 void do_continue(struct shell *s, const char *rest)

@@ -5,7 +5,7 @@
 #include "cli/explore/http.h"
 
 /* Takes the bytes up to a mark, and the mark. Returns false when the mark is not there. */
-static bool take_to(penta_bytes *in, const char *mark, penta_bytes *part)
+static bool take_to_mark(penta_bytes *in, const char *mark, penta_bytes *part)
 {
     size_t size = strlen(mark);
     const uint8_t *at = in->size ? memmem(in->data, in->size, mark, size) : NULL;
@@ -42,8 +42,8 @@ static enum http_status judge_host(const struct server *s, penta_bytes headers)
 {
     unsigned hosts = 0;
     penta_bytes line, name;
-    while (take_to(&headers, "\r\n", &line)) {
-        if (!take_to(&line, ":", &name)) return HTTP_BAD_REQUEST;
+    while (take_to_mark(&headers, "\r\n", &line)) {
+        if (!take_to_mark(&line, ":", &name)) return HTTP_BAD_REQUEST;
         if (!is_host(name)) continue;
         if (!is_own_host(s, http_request_trimmed(line))) return HTTP_FORBIDDEN;
         hosts++;
@@ -62,11 +62,11 @@ static enum http_status judge_target(const struct server *s, penta_bytes target)
 enum http_status http_judge(const struct server *s, penta_bytes request)
 {
     penta_bytes head, line, method, target, headers = request;
-    if (!take_to(&request, "\r\n\r\n", &head))
+    if (!take_to_mark(&request, "\r\n\r\n", &head))
         return request.size < HTTP_REQUEST_MAX ? HTTP_INCOMPLETE : HTTP_TOO_LARGE;
     headers.size = head.size + 2; /* The headers include the end of their last line. */
-    if (!take_to(&headers, "\r\n", &line) || !take_to(&line, " ", &method) ||
-        !take_to(&line, " ", &target) ||
+    if (!take_to_mark(&headers, "\r\n", &line) || !take_to_mark(&line, " ", &method) ||
+        !take_to_mark(&line, " ", &target) ||
         !(bytes_equal(line, bytes_of("HTTP/1.1")) || bytes_equal(line, bytes_of("HTTP/1.0"))))
         return HTTP_BAD_REQUEST;
     enum http_status status = judge_host(s, headers);

@@ -61,7 +61,7 @@ static void add_state(void *user, const penta_field *field)
     if (strcmp(field->name, "pc")) registers_add(s, field, true);
 }
 
-static void find_all(struct stub *s)
+static void find_registers(struct stub *s)
 {
     penta_visitor top = {s, skip_node, add_state, NULL};
     s->register_count = 0;
@@ -115,7 +115,7 @@ static void describe_own(struct stub *s)
 void registers_open(struct stub *s)
 {
     struct writer *out = &s->description;
-    find_all(s);
+    find_registers(s);
     writer_text(out, "<?xml version=\"1.0\"?>\n<!DOCTYPE target SYSTEM \"gdb-target.dtd\">\n"
                      "<target version=\"1.0\">\n<architecture>riscv:rv64</architecture>\n"
                      "<osabi>none</osabi>\n<feature name=\"org.gnu.gdb.riscv.cpu\">\n");
@@ -128,7 +128,7 @@ void registers_open(struct stub *s)
     writer_text(out, "</feature>\n</target>\n");
 }
 
-static void read_one(struct stub *s, const penta_field *field, bool state)
+static void read_register(struct stub *s, const penta_field *field, bool state)
 {
     for (size_t i = 0; i < s->register_count; i++) {
         struct stub_register *r = &s->registers[i];
@@ -140,10 +140,10 @@ static void read_one(struct stub *s, const penta_field *field, bool state)
 
 static void read_variable(void *user, const penta_variable *v)
 {
-    if (v->scope == PENTA_VARIABLE_REGISTER) read_one(user, &v->value, false);
+    if (v->scope == PENTA_VARIABLE_REGISTER) read_register(user, &v->value, false);
 }
 
-static void read_state(void *user, const penta_field *field) { read_one(user, field, true); }
+static void read_state(void *user, const penta_field *field) { read_register(user, field, true); }
 
 void registers_read(struct stub *s)
 {

@@ -138,7 +138,7 @@ static void say_output(struct stub *s, const struct stub_line *line)
 }
 
 /* Tells in words what happened, if gdb has no number for it. */
-static void say_why(struct stub *s, const struct stub_line *line)
+static void say_stop_reason(struct stub *s, const struct stub_line *line)
 {
     struct writer text = {0};
     const penta_error *failure = penta_session_failure(s->shell.machine.session);
@@ -259,7 +259,7 @@ void stub_resume(struct stub *s, char how, const struct stub_line *line)
     say_output(s, line);
     bool explained = stop->kind == PENTA_STOP_FUEL || stop->kind == PENTA_STOP_INTERRUPT ||
                      (stop->kind == PENTA_STOP_BREAK && !own_point(s));
-    if (!explained && !resume_backwards(how)) say_why(s, line);
+    if (!explained && !resume_backwards(how)) say_stop_reason(s, line);
     s->at_end = stop->kind == PENTA_STOP_HALT;
     stub_stopped(s, start, line);
 }

@@ -11,7 +11,7 @@
 
 static void put_text(struct writer *out, const char *text) { writer_text(out, text); }
 static void put_error(struct writer *out) { writer_text(out, "E01"); }
-static void put_done(struct writer *out, bool ok) { writer_text(out, ok ? "OK" : "E01"); }
+static void put_success(struct writer *out, bool ok) { writer_text(out, ok ? "OK" : "E01"); }
 
 static void put_word(struct writer *out, uint64_t value)
 {
@@ -36,7 +36,7 @@ static void set_all_registers(struct stub *s, penta_bytes rest, struct writer *o
     for (size_t i = 0; ok && i < size / 8; i++)
         if (bytes_get64(values + 8 * i) != register_value(s, i))
             ok = register_write(s, i, bytes_get64(values + 8 * i));
-    put_done(out, ok);
+    put_success(out, ok);
 }
 
 static void one_register(struct stub *s, penta_bytes rest, struct writer *out)
@@ -58,7 +58,7 @@ static void set_register(struct stub *s, penta_bytes rest, struct writer *out)
     bool ok = packet_number(&rest, &number) && number < registers_all(s) &&
               packet_word(&rest, "=") && packet_bytes(rest, value, sizeof value, &size) &&
               size == 8;
-    put_done(out, ok && register_write(s, (size_t)number, bytes_get64(value)));
+    put_success(out, ok && register_write(s, (size_t)number, bytes_get64(value)));
 }
 
 enum { MEMORY_MAX = PACKET_MAX / 2 - 16 };
@@ -112,7 +112,7 @@ static void write_memory(struct stub *s, penta_bytes rest, bool hex, struct writ
         bytes_copy(bytes, rest);
         given = rest.size;
     }
-    put_done(out, ok && given == size && gdb_poke(s, address, (penta_bytes){bytes, given}));
+    put_success(out, ok && given == size && gdb_poke(s, address, (penta_bytes){bytes, given}));
 }
 
 static void write_hex(struct stub *s, penta_bytes rest, struct writer *out)
@@ -132,7 +132,7 @@ static void gdb_point(struct stub *s, bool on, penta_bytes rest, struct writer *
     if (!type || !strchr("01234", type)) return;
     rest = bytes_slice(rest, 1, SIZE_MAX);
     bool ok = packet_word(&rest, ",") && read_range(&rest, &address, &size) && !rest.size;
-    put_done(out, ok && stub_point(s, on, type, address, size));
+    put_success(out, ok && stub_point(s, on, type, address, size));
 }
 
 static void add_point(struct stub *s, penta_bytes rest, struct writer *out)

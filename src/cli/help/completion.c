@@ -21,7 +21,7 @@ static void add_option(void *user, const struct listed_option *option)
         all->items[all->count++] = *option;
 }
 
-static bool is_first(const struct options *all, size_t i)
+static bool option_is_first(const struct options *all, size_t i)
 {
     for (size_t k = 0; k < i; k++)
         if (!strcmp(all->items[k].name, all->items[i].name)) return false;
@@ -33,7 +33,7 @@ static void each_option(struct writer *out, int command, option_fn *fn)
     struct options all = {0};
     listed_options_each((enum command)command, NULL, add_option, &all);
     for (size_t i = 0; i < all.count; i++)
-        if (is_first(&all, i)) fn(out, &all, &all.items[i]);
+        if (option_is_first(&all, i)) fn(out, &all, &all.items[i]);
     free(all.items);
 }
 

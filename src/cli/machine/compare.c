@@ -134,7 +134,7 @@ static struct window window_of(const struct side *s, size_t at)
     return (struct window){s, from, left < AFTER ? left : AFTER};
 }
 
-static void show_end(struct writer *w, char sign, const struct window *v, size_t at)
+static void show_trace_end(struct writer *w, char sign, const struct window *v, size_t at)
 {
     if (at == v->count && v->from + at >= v->side->count)
         writer_print(w, "%c the trace ends\n", sign);
@@ -150,8 +150,8 @@ static void show_windows(struct writer *w, const struct window *a, const struct 
             bool same = (x || y) && !compare_difference(window_line(a, x), window_line(b, y));
             common[x][y] = same ? common[x + 1][y + 1] + 1 : one > other ? one : other;
         }
-    if (!a->count) show_end(w, '-', a, 0);
-    if (!b->count) show_end(w, '+', b, 0);
+    if (!a->count) show_trace_end(w, '-', a, 0);
+    if (!b->count) show_trace_end(w, '+', b, 0);
     while (i < a->count || j < b->count) {
         bool both = i < a->count && j < b->count && (i || j);
         if (both && !compare_difference(window_line(a, i), window_line(b, j))) {
@@ -159,15 +159,15 @@ static void show_windows(struct writer *w, const struct window *a, const struct 
             j++;
         } else if (i < a->count && (j == b->count || common[i + 1][j] >= common[i][j + 1])) {
             show_line(w, '-', window_line(a, i++));
-            show_end(w, '-', a, i);
+            show_trace_end(w, '-', a, i);
         } else {
             show_line(w, '+', window_line(b, j++));
-            show_end(w, '+', b, j);
+            show_trace_end(w, '+', b, j);
         }
     }
 }
 
-static void show_run(struct writer *w, char sign, const struct side *s)
+static void show_run_end(struct writer *w, char sign, const struct side *s)
 {
     const struct json_object *root = json_root(s->doc);
     const char *stop = json_as_text(json_get(root, "stop"));
@@ -204,15 +204,15 @@ static void compare_show(struct cli *c, const struct side *a, const struct side 
     if (strcmp(what, "end")) {
         show_windows(w, &x, &y);
     } else {
-        show_run(w, '-', a);
-        show_run(w, '+', b);
+        show_run_end(w, '-', a);
+        show_run_end(w, '+', b);
     }
 }
 
 /* Tells whether both runs ended in the same way. The lines may be a part of the run, so the ends
  * in the documents are compared. An end without a number of steps, which compiled code gives,
  * matches any number. */
-static bool same_end(const struct side *a, const struct side *b)
+static bool same_run_end(const struct side *a, const struct side *b)
 {
     const struct json_object *x = json_root(a->doc), *y = json_root(b->doc);
     uint64_t m = compare_number(x, "steps"), n = compare_number(y, "steps");
@@ -233,7 +233,7 @@ static const char *first_difference(const struct side *a, const struct side *b, 
         if (what) return what;
     }
     if (a->count - a->first != b->count - b->first) return "length";
-    return same_end(a, b) ? NULL : "end";
+    return same_run_end(a, b) ? NULL : "end";
 }
 
 void trace_compare(struct cli *c)

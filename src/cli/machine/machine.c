@@ -58,7 +58,7 @@ static void told_engine(struct cli *c, const struct machine *m)
 
 /* Tells whether the program may run. Programs that no machine opens get their error when they
  * are opened. */
-static bool may_run(struct cli *c, struct machine *m)
+static bool program_may_run(struct cli *c, struct machine *m)
 {
     const penta_module *module = m->in.module;
     return penta_module_damage(module) || !penta_engine_name(penta_module_format(module), 0) ||
@@ -138,7 +138,7 @@ static void open_session(struct cli *c, struct machine *m, const penta_option *o
                          size_t count)
 {
     penta_error err = {0};
-    if (!may_run(c, m)) return;
+    if (!program_may_run(c, m)) return;
     m->session =
         penta_session_new(m->in.module, engine_for(c, m->in.module), options, count, NULL, &err);
     if (!m->session) cli_error(c, m->in.name, &err);
@@ -173,7 +173,7 @@ static void open_replay(struct cli *c, struct machine *m)
         return;
     }
     bool same_format = !strcmp(penta_record_format(m->record), penta_module_format(m->in.module));
-    if (same_format && !may_run(c, m)) return;
+    if (same_format && !program_may_run(c, m)) return;
     m->session = penta_session_replay(m->in.module, c->value[OPT_ENGINE], m->record, &err);
     if (!m->session)
         cli_error(c, path, &err);

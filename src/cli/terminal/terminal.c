@@ -84,7 +84,7 @@ static bool in_line(int fd, penta_bytes text)
     return isatty(fd) && text.data[text.size - 1] != '\n';
 }
 
-static bool write_all(int fd, penta_bytes text)
+static bool write_whole_text(int fd, penta_bytes text)
 {
     while (text.size) {
         ssize_t n = write(fd, text.data, text.size);
@@ -100,7 +100,7 @@ static void write_stderr(const struct cli *c, penta_bytes text)
 {
     if (!text.size || c->captured) return;
     progress_hold(c);
-    write_all(STDERR_FILENO, text);
+    write_whole_text(STDERR_FILENO, text);
     progress_release(c, in_line(STDERR_FILENO, text));
 }
 
@@ -109,7 +109,7 @@ static void write_stdout(const struct cli *c, penta_bytes text)
 {
     if (!text.size || c->captured) return;
     progress_hold(c);
-    bool ok = write_all(STDOUT_FILENO, text);
+    bool ok = write_whole_text(STDOUT_FILENO, text);
     int error = errno;
     progress_release(c, in_line(STDOUT_FILENO, text));
     if (ok) return;

@@ -105,7 +105,7 @@ static void instruction_at(const cockpit_vm *vm, uint32_t pc, uint8_t *opcode, u
     *operand = in.immediate | (uint32_t)in.flags << 16;
 }
 
-static void tell_end(cockpit_vm *vm, uint32_t pc)
+static void tell_run_end(cockpit_vm *vm, uint32_t pc)
 {
     uint8_t opcode;
     uint32_t operand;
@@ -168,7 +168,7 @@ static bool machine_advance(cockpit_vm *vm, uint64_t *fuel)
     }
     if (stop.kind == PENTA_STOP_FUEL || stop.kind == PENTA_STOP_INTERRUPT) return true;
     vm->error = stop.kind == PENTA_STOP_HALT ? COCKPIT_VM_OK : (int)stop.detail;
-    tell_end(vm, (uint32_t)stop.pc);
+    tell_run_end(vm, (uint32_t)stop.pc);
     return false;
 }
 
