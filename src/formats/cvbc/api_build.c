@@ -210,7 +210,7 @@ static bool record_size(const char *name, size_t size, size_t want, penta_error 
 }
 
 /* Checks that a list whose length is a u16 may have one more item. */
-static bool one_more(const char *name, size_t count, size_t max, penta_error *err)
+static bool list_has_room(const char *name, size_t count, size_t max, penta_error *err)
 {
     return count < max || error_at(err, CVBC_LIMIT, 0, "more than %zu %s", max, name);
 }
@@ -226,7 +226,7 @@ bool penta_cvbc_builder_core(penta_cvbc_builder *b, penta_bytes record, penta_er
 bool penta_cvbc_builder_pin(penta_cvbc_builder *b, penta_bytes record, penta_error *err)
 {
     if (!record_size("pin", record.size, cvbc_pin_bytes, err) ||
-        !one_more("pins", b->b.pin_count, CVBC_PINS_MAX, err))
+        !list_has_room("pins", b->b.pin_count, CVBC_PINS_MAX, err))
         return false;
     cvbc_build_pin_record(&b->b, record.data);
     return writer_ok(&b->b.pins, err);
@@ -235,7 +235,7 @@ bool penta_cvbc_builder_pin(penta_cvbc_builder *b, penta_bytes record, penta_err
 bool penta_cvbc_builder_dependency(penta_cvbc_builder *b, penta_bytes record, penta_error *err)
 {
     if (!record_size("dependency", record.size, cvbc_dependency_bytes, err) ||
-        !one_more("dependencies", b->b.dependency_count, UINT16_MAX, err))
+        !list_has_room("dependencies", b->b.dependency_count, UINT16_MAX, err))
         return false;
     writer_bytes(&b->b.dependencies, record.data, record.size);
     b->b.dependency_count++;
@@ -246,7 +246,7 @@ bool penta_cvbc_builder_hint(penta_cvbc_builder *b, uint8_t type, uint8_t priori
                              penta_bytes data, penta_error *err)
 {
     *err = (penta_error){0};
-    if (!one_more("hints", b->b.hint_count, UINT16_MAX, err)) return false;
+    if (!list_has_room("hints", b->b.hint_count, UINT16_MAX, err)) return false;
     if (data.size > UINT16_MAX)
         return error_at(err, CVBC_LIMIT, 0, "a hint of %zu bytes", data.size);
     struct cvbc_hint hint = {type, priority, (uint16_t)data.size};
@@ -284,7 +284,8 @@ bool penta_cvbc_builder_string(penta_cvbc_builder *b, penta_bytes text, penta_er
     if (text.size && memchr(text.data, 0, text.size))
         return error_at(err, CVBC_BYTECODE, 0, "string %u has a NUL inside",
                         (unsigned)b->b.string_count);
-    if (text.size > CVBC_INFLATE_MAX || !one_more("strings", b->b.string_count, UINT16_MAX, err))
+    if (text.size > CVBC_INFLATE_MAX ||
+        !list_has_room("strings", b->b.string_count, UINT16_MAX, err))
         return error_at(err, CVBC_LIMIT, 0, "a string of %zu bytes", text.size);
     cvbc_build_string(&b->b, text);
     return writer_ok(&b->b.strings, err);

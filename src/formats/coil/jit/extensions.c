@@ -96,7 +96,7 @@ static void extension_need(struct needs *n, uint32_t value, uint8_t much)
 
 static uint8_t extension_least(uint8_t a, uint8_t b) { return a < b ? a : b; }
 
-static uint8_t kept_by(uint8_t extension)
+static uint8_t bits_kept_by(uint8_t extension)
 {
     static const uint8_t much[] = {BYTE, WORD, HALF, BYTE, WORD, HALF};
     _Static_assert(SSA_ZEXT32 - SSA_SEXT8 == 5, "sext8 sext16 sext32 zext8 zext16 zext32");
@@ -116,14 +116,15 @@ static bool bits_pass_on(uint8_t op)
     case SSA_AND:
     case SSA_OR:
     case SSA_XOR: return true;
-    default: return kept_by(op) != NONE;
+    default: return bits_kept_by(op) != NONE;
     }
 }
 
-static void pass_on(struct needs *n, uint32_t value)
+static void needs_pass_on(struct needs *n, uint32_t value)
 {
     const struct ssa_insn *in = &n->f->insns[value];
-    uint8_t much = extension_least(n->of[value], in->narrow ? HALF : WHOLE), kept = kept_by(in->op);
+    uint8_t much = extension_least(n->of[value], in->narrow ? HALF : WHOLE),
+            kept = bits_kept_by(in->op);
     if (!bits_pass_on(in->op)) return;
     if (kept) much = extension_least(much, kept);
     for (unsigned k = 0; k < ssa_ops[in->op].args; k++) extension_need(n, in->arg[k], much);
@@ -164,7 +165,7 @@ static void extension_look(struct needs *n, const struct coil_jit *j, uint32_t v
 static bool has_extensions(const struct ssa_function *f)
 {
     for (size_t i = 1; i < f->count; i++)
-        if (kept_by(f->insns[i].op)) return true;
+        if (bits_kept_by(f->insns[i].op)) return true;
     return false;
 }
 
@@ -185,11 +186,11 @@ void coil_drop_extensions(struct ssa_function *f, const struct coil_jit *j)
     while (ok && n.count) {
         uint32_t value = n.work[--n.count];
         n.waits[value] = 0;
-        pass_on(&n, value);
+        needs_pass_on(&n, value);
     }
     for (size_t b = 0; ok && b < f->block_count; b++)
         for (uint32_t i = f->blocks[b].first; i; i = f->insns[i].next)
-            if (kept_by(f->insns[i].op) && n.of[i] <= kept_by(f->insns[i].op))
+            if (bits_kept_by(f->insns[i].op) && n.of[i] <= bits_kept_by(f->insns[i].op))
                 f->insns[i].op = SSA_COPY;
     free(n.of);
     free(n.waits);

@@ -105,7 +105,7 @@ void coil_lower_step(struct coil_lower *l)
     if (coil_flags_written(l->p, l->cell)) l->flags.opcode = 0;
 }
 
-static void leave_here(struct coil_lower *l)
+static void leave_compiled_code(struct coil_lower *l)
 {
     if (l->native) {
         coil_native_leave(l);
@@ -243,7 +243,7 @@ static void lower_switch(struct coil_lower *l)
                                          : 0;
     uint32_t *blocks = value ? malloc(n * sizeof *blocks) : NULL;
     if (!blocks) {
-        leave_here(l);
+        leave_compiled_code(l);
         return;
     }
     static const uint8_t unsigned_of[] = {COIL_T_UNT8,  COIL_T_UNT8,  COIL_T_UNT16,
@@ -360,7 +360,7 @@ static void lower_cell(struct coil_lower *l, uint32_t block)
     case COIL_CELL_HALT:
     case COIL_CELL_TRAP:
     case COIL_CELL_BAD:
-    case COIL_CELL_END: leave_here(l); break;
+    case COIL_CELL_END: leave_compiled_code(l); break;
     case COIL_CELL_INDIRECT:
         if (l->native && is_decided_late(l) && coil_native_indirect(l, block_for(b->to[0])))
             l->ended = true;
@@ -368,7 +368,7 @@ static void lower_cell(struct coil_lower *l, uint32_t block)
             lower_switch(l);
         else {
             if (b->to[0] != NONE) coil_lower_call_address(l, block_for(b->to[0]));
-            leave_here(l);
+            leave_compiled_code(l);
         }
         break;
     default: {

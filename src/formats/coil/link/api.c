@@ -16,7 +16,7 @@ struct inputs {
     struct findings findings;
 };
 
-static void pass_on(void *user, const penta_error *finding)
+static void finding_pass_on(void *user, const penta_error *finding)
 {
     struct inputs *in = user;
     if (in->report) in->report(in->user, in->link.where, finding);
@@ -89,7 +89,7 @@ bool penta_coil_link(const penta_object *objects, size_t count, const penta_opti
     struct writer file = {0}, list = {0};
     penta_error err = {0};
     size_t before = out->size;
-    in.findings = (struct findings){.rules = coil_rules, .report = pass_on, .user = &in};
+    in.findings = (struct findings){.rules = coil_rules, .report = finding_pass_on, .user = &in};
     in.link.map = map ? &list : NULL;
     bool ok = read_inputs(&in, objects, count, options, option_count) &&
               coil_link(&in.link, &file, &in.findings);

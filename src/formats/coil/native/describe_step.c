@@ -48,7 +48,7 @@ static struct coil_native_kept *dwarf_type_find(struct coil_native *n, const voi
     return &n->kept[at];
 }
 
-static bool is_kept(struct describing *d, const void *what, uint64_t *at)
+static bool type_is_kept(struct describing *d, const void *what, uint64_t *at)
 {
     struct coil_native_kept *k = dwarf_type_find(d->n, what);
     if (!k || k->what) {
@@ -85,7 +85,7 @@ static void dwarf_type_members(struct describing *d, uint64_t owner, const struc
 static uint64_t dwarf_type_of(struct describing *d, const struct coil_type *t)
 {
     uint64_t at;
-    if (is_kept(d, t, &at)) return at;
+    if (type_is_kept(d, t, &at)) return at;
     struct coil_type bare = *t;
     bare.members = NULL;
     bare.elem = NULL;

@@ -82,7 +82,7 @@ static void hand_over(void *user, uint8_t at, uint32_t number, bool write)
     }
 }
 
-static void take_back(void *user, uint8_t at, uint32_t number, bool write)
+static void take_back_value(void *user, uint8_t at, uint32_t number, bool write)
 {
     struct coil_lower *l = user;
     struct ssa_function *f = l->f;
@@ -116,7 +116,7 @@ static void by_runtime(struct coil_lower *l, const char *function)
     struct coil_native_args args;
     lower_native_arguments(l, &args);
     coil_native_foreign(l, function, &args, false);
-    coil_step_touches(l->p->steps[l->cell], take_back, l);
+    coil_step_touches(l->p->steps[l->cell], take_back_value, l);
 }
 
 uint32_t coil_native_operand(struct coil_lower *l, unsigned i)

@@ -48,7 +48,7 @@ static void take_place(struct coil_native *n, const struct coil_place *p)
     if (p->index.symbol) symbols_take(n, p->index.symbol - 1);
 }
 
-static void find_taken(struct coil_native *n)
+static void find_taken_symbols(struct coil_native *n)
 {
     const struct coil_program *p = &n->vm->program;
     for (size_t c = 0; c < p->count; c++) {
@@ -191,7 +191,7 @@ bool coil_native_symbols(struct coil_native *n)
         !n->entered || !read_protos(n))
         return false;
     if (!check_protos(n)) return false;
-    find_taken(n);
+    find_taken_symbols(n);
     if (n->label_count) qsort(n->labels, n->label_count, sizeof *n->labels, by_cell);
     size_t kept = 0;
     for (size_t i = 0; i < n->label_count; i++)

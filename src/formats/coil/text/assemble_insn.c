@@ -42,7 +42,7 @@ static int fixed_type(uint8_t opcode, unsigned i, unsigned count)
 }
 
 /* Returns the scalar type or lane type that an operand has, or -1 if it has none. */
-static int said_type(const struct coil_asm *a, const struct asm_parsed *p)
+static int operand_type(const struct coil_asm *a, const struct asm_parsed *p)
 {
     const struct coil_type *t = p->typed ? p->o->type : NULL;
     if (t && coil_types[t->op].family == COIL_F_VECTOR && !t->elem) t = p->lanes;
@@ -66,7 +66,7 @@ static bool assemble_insn_settle(struct coil_asm *a, struct asm_parsed *parsed, 
     int first = -1;
     const struct coil_type *wide = NULL;
     for (unsigned i = 0; i < count && first < 0 && !wide; i++) {
-        first = said_type(a, &parsed[i]);
+        first = operand_type(a, &parsed[i]);
         wide = operand_wide_type(a, &parsed[i]);
     }
     for (unsigned i = 0; i < count; i++) {

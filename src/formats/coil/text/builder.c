@@ -152,7 +152,7 @@ struct relay {
     penta_error *err;
 };
 
-static void pass_on(void *user, const penta_error *finding)
+static void finding_pass_on(void *user, const penta_error *finding)
 {
     struct relay *r = user;
     error_keep_first(r->err, finding);
@@ -166,7 +166,7 @@ penta_module *penta_coil_builder_finish(penta_coil_builder *b, penta_report *rep
     if (err->code || !writer_ok(&b->text, err)) return NULL;
     struct writer out = {0};
     struct relay relay = {report, user, err};
-    struct findings f = {.rules = coil_rules, .report = pass_on, .user = &relay};
+    struct findings f = {.rules = coil_rules, .report = finding_pass_on, .user = &relay};
     penta_error ignored = {0};
     struct source s = {
         .name = "builder", .text = writer_view(&b->text), .comment = ";", .err = &ignored};

@@ -69,7 +69,7 @@ static bool print_placeable(const struct listing *l, const struct coil_symbol *s
     return offset == m->sections[section].size || l->starts[m->sections[section].offset + offset];
 }
 
-static bool plainly_said(const struct listing *l, size_t i)
+static bool symbol_is_plain(const struct listing *l, size_t i)
 {
     const struct coil_symbol *s = &l->m->symbols[i];
     if (!l->m->plain[i] || s->reserved || s->type >= COIL_SYMBOL_TYPES || s->bind == COIL_UNIQUE ||
@@ -574,7 +574,7 @@ bool coil_print(const penta_module *module, const penta_option *options, size_t 
         writer_append(out, &text);
     } else if (ok) {
         mark_starts(&l);
-        for (size_t i = 0; i < m->symbol_count; i++) l.explicit_[i] = !plainly_said(&l, i);
+        for (size_t i = 0; i < m->symbol_count; i++) l.explicit_[i] = !symbol_is_plain(&l, i);
         print_object(&l);
         if (assembles_to(&coil_driver, writer_view(&text), NULL, 0, module->file, err))
             writer_append(out, &text);

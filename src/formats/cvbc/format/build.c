@@ -410,7 +410,7 @@ struct cvbc_patch_at {
     penta_bytes bytes;
 };
 
-static bool put_together(struct assembly *a, struct writer *out, penta_error *err)
+static bool file_put_together(struct assembly *a, struct writer *out, penta_error *err)
 {
     struct cvbc_build *b = a->b;
     struct cvbc_sizes sizes = {a->metadata.out.size, a->security.out.size, a->programs.size,
@@ -478,8 +478,8 @@ bool cvbc_build_write(struct cvbc_build *b, struct writer *out, penta_error *err
     bool ok = make_image(&a, err) && make_stored(&a, err);
     if (ok) make_security(&a);
     ok = ok && writer_ok(&a.metadata, err) && writer_ok(&a.image, err) &&
-         writer_ok(&a.security, err) && put_together(&a, out, err) && build_finish(&a, out, err) &&
-         writer_ok(out, err);
+         writer_ok(&a.security, err) && file_put_together(&a, out, err) &&
+         build_finish(&a, out, err) && writer_ok(out, err);
     if (b->cipher && a.image.out.data) secret_wipe(a.image.out.data, a.image.out.size);
     writer_free(&a.metadata);
     writer_free(&a.image);

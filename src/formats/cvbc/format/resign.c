@@ -31,8 +31,8 @@ void cvbc_close_under(penta_module *module)
 
 /* Writes everything but the signature as it was, with the digests in `integrity`, or with the
  * old ones if it is NULL. */
-static bool write_anew(const struct cvbc_module *m, const struct cvbc_resigning *how,
-                       const uint8_t *integrity, struct writer *out, penta_error *err)
+static bool write_resigned(const struct cvbc_module *m, const struct cvbc_resigning *how,
+                           const uint8_t *integrity, struct writer *out, penta_error *err)
 {
     const struct cvbc_opened *o = cvbc_open(m);
     struct cvbc_build b = {.minor = m->header.format_version_minor,
@@ -102,7 +102,7 @@ static bool replace_bytecode_digest(const struct cvbc_module *m, const struct cv
     struct cvbc_resigning unsigned_copy = {.hash_algorithm = how->hash_algorithm};
     struct cvbc_policy policy = m->policy;
     policy.require_signature = false;
-    penta_module *copy = write_anew(m, &unsigned_copy, integrity, &bytes, err)
+    penta_module *copy = write_resigned(m, &unsigned_copy, integrity, &bytes, err)
                              ? cvbc_parse_under(writer_view(&bytes), &policy, err)
                              : NULL;
     if (!copy) {
@@ -187,7 +187,7 @@ bool cvbc_resign(const struct cvbc_module *m, const struct cvbc_resigning *how, 
     /* The signature was checked, and only decrypting failed. */
     bool sealed = code == CVBC_DECRYPT && !m->policy.has_secret;
     bool unsure = code == CVBC_SIGNATURE || code == CVBC_KEY, changed = code == CVBC_HASH;
-    if (!code || sealed || (unsure && !signs)) return write_anew(m, how, NULL, out, err);
+    if (!code || sealed || (unsure && !signs)) return write_resigned(m, how, NULL, out, err);
     if (code == CVBC_KEY && !m->policy.require_signature && !m->public_key.size &&
         key_of(how)->type == (enum key_type)m->protection.signature_algorithm)
         return resign_own(m, how, out, err);
@@ -198,7 +198,7 @@ bool cvbc_resign(const struct cvbc_module *m, const struct cvbc_resigning *how, 
     uint8_t integrity[cvbc_integrity_bytes];
     memcpy(integrity, m->security.data + cvbc_security_bytes, sizeof integrity);
     if (unsure) tell_signature(m, how);
-    return replace_digests(m, how, integrity, err) && write_anew(m, how, integrity, out, err);
+    return replace_digests(m, how, integrity, err) && write_resigned(m, how, integrity, out, err);
 }
 
 /* Reads an INTEGER of a DER sequence as 32 bytes. */

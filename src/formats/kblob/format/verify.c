@@ -218,7 +218,7 @@ struct verdict {
     uint32_t instruction;
 };
 
-static void keep_first(void *user, const penta_error *finding)
+static void verdict_keep_first(void *user, const penta_error *finding)
 {
     struct verdict *v = user;
     if (v->number) return;
@@ -232,7 +232,7 @@ static void keep_first(void *user, const penta_error *finding)
 unsigned kblob_verdict(const penta_module *module, uint32_t *instruction)
 {
     struct verdict verdict = {kblob_module(module), 0, UINT32_MAX};
-    struct findings f = {.rules = kblob_rules, .report = keep_first, .user = &verdict};
+    struct findings f = {.rules = kblob_rules, .report = verdict_keep_first, .user = &verdict};
     verify_errors(verdict.module, &f);
     *instruction = verdict.instruction;
     return verdict.number;

@@ -219,7 +219,7 @@ struct walk {
 enum { WALKS = 6, NEAR_END = 16 };
 
 /* Reads one operation. Returns false when it was the last one of its program. */
-static inline bool walk_on(struct brief briefs[OPERATIONS + 1][256], struct walk *w)
+static inline bool walk_operation(struct brief briefs[OPERATIONS + 1][256], struct walk *w)
 {
     unsigned op = w->at[0] < OPERATIONS ? w->at[0] : OPERATIONS;
     struct brief b = briefs[op][w->at[1]];
@@ -259,7 +259,7 @@ struct walks {
 
 /* Replaces a finished walk by the walk of the next range. When there is no next range, the last
  * walk of the list takes its place. Returns false when there may be findings. */
-static bool walk_next(struct walks *w, struct walk *place)
+static bool walk_next_range(struct walks *w, struct walk *place)
 {
     penta_bytes lines = w->p->debug_lines;
     for (; w->next < range_count(w->p); w->next++) {
@@ -283,7 +283,7 @@ static bool walk_next(struct walks *w, struct walk *place)
     return true;
 }
 
-/* Ends a walk that is finished, or that is too near to the end of the section for walk_on(). */
+/* Ends a walk that is finished, or that is too near to the end of the section for walk_operation(). */
 static bool walk_ends(struct walks *w, struct walk *walk, bool finished)
 {
     uint64_t spent = (uint64_t)(walk->at - w->p->debug_lines.data) - walk->from + 1;
@@ -294,7 +294,7 @@ static bool walk_ends(struct walks *w, struct walk *walk, bool finished)
     }
     if (!fine || spent > w->budget) return false;
     w->budget -= spent;
-    return walk_next(w, walk);
+    return walk_next_range(w, walk);
 }
 
 /* Returns true when every range has a line program without findings. Returns false when there
@@ -312,13 +312,13 @@ static bool programs_fine(const struct pvm_program *p, uint64_t budget)
     fill_briefs(w.briefs);
     while (w.count < WALKS && w.next < range_count(p)) {
         w.count++;
-        if (!walk_next(&w, &w.of[w.count - 1])) return false;
+        if (!walk_next_range(&w, &w.of[w.count - 1])) return false;
     }
     for (uint64_t steps = 0; w.count; steps++) {
         if (steps > budget) return false;
         for (unsigned i = 0; i < w.count; i++) {
             struct walk *walk = &w.of[i];
-            bool more = walk_on(w.briefs, walk);
+            bool more = walk_operation(w.briefs, walk);
             if (more && walk->at < far) continue;
             if (!walk_ends(&w, walk, !more)) return false;
         }

@@ -272,7 +272,7 @@ void link_source_free(struct link_object *object)
     object->lines = NULL;
 }
 
-static const struct line_row *row_at(const struct dwarf_lines *d, uint64_t address)
+static const struct line_row *line_row_at(const struct dwarf_lines *d, uint64_t address)
 {
     size_t low;
     ARRAY_SEARCH(low, 0, d->row_count, d->rows[low].address > address);
@@ -292,7 +292,7 @@ unsigned link_source_at(struct link *l, uint32_t object, uint64_t address,
                         struct source_place places[LINK_FRAMES])
 {
     const struct dwarf_lines *d = object_lines(l, object);
-    const struct line_row *row = d ? row_at(d, address) : NULL;
+    const struct line_row *row = d ? line_row_at(d, address) : NULL;
     if (!d || (!row && !d->scope_count)) return 0;
     struct source_place inner[DEPTH_MAX + 1];
     unsigned count = 0;

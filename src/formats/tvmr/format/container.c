@@ -212,7 +212,8 @@ static void parse_file(struct tvmr_module *m, const char *key_file, penta_error 
 
 /* Makes the module a weight file from a table of numbers in another form, for the option
  * 'read-as'. */
-static bool read_as(struct tvmr_module *m, const char *form, const char *key, penta_error *err)
+static bool read_weights_as(struct tvmr_module *m, const char *form, const char *key,
+                            penta_error *err)
 {
     bool ok = tvmr_weights_from(m->base.file, form, key, &m->expanded, err);
     m->base.file = m->image = writer_view(&m->expanded);
@@ -230,7 +231,7 @@ penta_module *tvmr_parse(penta_bytes file, const penta_option *options, size_t c
     const char *form = option_text(options, count, "read-as");
     if (!tvmr_profile_option(options, count, &m->profile, err) ||
         !tvmr_manifest_options(options, count, err) ||
-        (form && !read_as(m, form, option_text(options, count, "entry"), err)))
+        (form && !read_weights_as(m, form, option_text(options, count, "entry"), err)))
         ; /* The error is handled below. */
     else if (tvmr_is_weights(m->base.file))
         tvmr_weights_parse(m, err);

@@ -81,7 +81,8 @@ static bool has_core_op(const struct tvmr_module *m, const struct tvmr_op *op)
 }
 
 /* Fills the cache entry of an instruction, and checks its extension once. */
-static void look_up(struct program *g, size_t i, const struct tvmr_words *w, struct found *f)
+static void instruction_look_up(struct program *g, size_t i, const struct tvmr_words *w,
+                                struct found *f)
 {
     struct pass *p = g->p;
     f->op = tvmr_op_find(w->ext, w->opcode);
@@ -219,7 +220,7 @@ static void check_insn(struct program *g, size_t i)
     struct found *found = found_at(g, bytes_get32(at));
     if (!found->is || found->key != bytes_get32(at)) {
         *found = (struct found){.key = bytes_get32(at), .is = true};
-        look_up(g, i, &w, found);
+        instruction_look_up(g, i, &w, found);
     }
     if (w.ext) {
         if (found->op)
@@ -238,7 +239,7 @@ static void check_insn(struct program *g, size_t i)
     check_registers(g, i, &w, found->registers);
 }
 
-static uint64_t *usual_at(struct program *g, uint64_t word)
+static uint64_t *usual_word_at(struct program *g, uint64_t word)
 {
     return &g->usual[(word * UINT64_C(0x9E3779B97F4A7C15)) >> 54];
 }
@@ -254,7 +255,7 @@ static size_t unusual_from(struct program *g, size_t i)
     unsigned effects = g->effects;
     for (; i < count; i++) {
         uint64_t word = bytes_get64(code + i * TVMR_INSN), operands = word >> 32;
-        uint64_t *usual = usual_at(g, word);
+        uint64_t *usual = usual_word_at(g, word);
         if (*usual == word) continue;
         const struct found *f = found_at(g, (uint32_t)word);
         unsigned registers = undeclared[0][operands & 255] | undeclared[1][operands >> 8 & 255] |
@@ -478,7 +479,7 @@ void verify_program(struct pass *p)
         memset(g->undeclared[k], 1 << k, TVMR_NULL);
         for (size_t i = 0; i < p->m->reg_count; i++) g->undeclared[k][p->m->regs[i].reg] = 0;
     }
-    *usual_at(g, 0) =
+    *usual_word_at(g, 0) =
         UINT64_MAX; /* The value 0 marks empty entries, and the instruction 0 must not match
                      * them. */
     check_insns(g);

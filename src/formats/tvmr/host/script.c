@@ -86,8 +86,8 @@ static bool source_at_number(const struct source *s)
 }
 
 /* Reads the numbers for a register, such as "= 1 -2 3". */
-static bool read_write(struct script *in, struct tvmr_script *out, struct scripted *a, int field,
-                       uint8_t reg)
+static bool read_register_write(struct script *in, struct tvmr_script *out, struct scripted *a,
+                                int field, uint8_t reg)
 {
     struct writing w = {.field = field, .reg = reg};
     size_t capacity = 0;
@@ -145,9 +145,9 @@ static bool read_answer(struct script *in, struct tvmr_script *out, struct scrip
         } else if (bytes_equal(near.word, bytes_of("fail"))) {
             if (!read_fail(in, out, a)) return false;
         } else if (register_named(near.word, &reg)) {
-            if (!read_write(in, out, a, -1, reg)) return false;
+            if (!read_register_write(in, out, a, -1, reg)) return false;
         } else if ((field = offer_fields(&near, a->op)) >= 0) {
-            if (!read_write(in, out, a, field, 0)) return false;
+            if (!read_register_write(in, out, a, field, 0)) return false;
         } else if (!first || !offer_operations(&near, &a->op)) {
             suggest_offer(&near, "stop");
             suggest_offer(&near, "fail");

@@ -418,7 +418,7 @@ static void tvmr_assemble_handed(struct assembly *a, bool ok)
 }
 
 /* Reports the errors that show only at the end of the text. Their place is the last line. */
-static void at_end(struct assembly *a)
+static void report_end_errors(struct assembly *a)
 {
     const uint8_t *last = a->s->text.data + a->last_line;
     tvmr_assemble_handed(a, end_projection(a, last));
@@ -455,7 +455,7 @@ bool tvmr_assemble(struct source *s, const penta_option *options, size_t count, 
             span_trim((struct span){start, comment ? (size_t)(comment - start) : size});
         if (line.size) tvmr_assemble_handed(&a, asm_line(&a, line));
     }
-    at_end(&a);
+    report_end_errors(&a);
     bool metadata = option_text(options, count, "metadata"),
          compress = option_text(options, count, "compress");
     if (!writer_ok(&a.regs, &a.err) || !writer_ok(&a.code, &a.err)) tvmr_assemble_handed(&a, false);

@@ -26,7 +26,7 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static bool is_taken(const struct coil_loading *l, uint32_t serial)
+static bool variable_is_taken(const struct coil_loading *l, uint32_t serial)
 {
     uint64_t key = (uint64_t)l->function << 32 | serial;
     return l->taken_count && bsearch(&key, l->taken, l->taken_count, sizeof key, by_value);
@@ -135,7 +135,7 @@ static bool load_declare(struct coil_loading *l, const struct coil_variable *v)
 {
     if (!ARRAY_GROW(l->variables, l->variable_capacity, v->serial, l->err)) return false;
     struct variable_place *place = &l->variables[v->serial];
-    if (coil_is_scalar(v->type->op) && !is_taken(l, v->serial)) {
+    if (coil_is_scalar(v->type->op) && !variable_is_taken(l, v->serial)) {
         *place = (struct variable_place){COIL_AT_SLOT, l->slots++};
         return true;
     }

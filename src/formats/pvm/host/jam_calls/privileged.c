@@ -25,7 +25,7 @@ static int always_by_service(const void *a, const void *b)
 }
 
 /* Reads services and their gas, and sorts them. A service that is named twice keeps one gas. */
-static bool read_always(penta_bytes bytes, struct jam_privileges *p)
+static bool read_always_services(penta_bytes bytes, struct jam_privileges *p)
 {
     size_t count = bytes.size / ENTRY, kept = 0;
     struct jam_always *list = calloc(count + 1, sizeof *list);
@@ -55,7 +55,7 @@ static enum jam_end privileged_bless(struct jam_run *run, uint64_t *r, penta_byt
     p.delegator = (uint32_t)r[9];
     if (registrar) p.registrar = (uint32_t)r[10];
     for (size_t i = 0; i < p.cores; i++) p.assigners[i] = bytes_get32(assigners.data + 4 * i);
-    bool ok = read_always(always, &p);
+    bool ok = read_always_services(always, &p);
     if (ok) privileged_set(run, &p);
     jam_privileges_free(&p);
     return ok ? jam_result(r, JAM_OK) : jam_no_memory(run);

@@ -84,7 +84,7 @@ static bool host_refuse(struct pvm_revive *r, struct answer *out, const char *wh
 }
 
 /* Runs the transaction in a machine of the host's own. */
-static bool run_inside(struct pvm_revive *r, struct answer *out, uint64_t gas)
+static bool run_transaction(struct pvm_revive *r, struct answer *out, uint64_t gas)
 {
     uint64_t used;
     enum result_code code;
@@ -114,8 +114,8 @@ static bool host_begin(struct pvm_revive *r, struct answer *out)
     }
     uint64_t gas = t->has_gas ? t->gas : outer_gas(r);
     bool inside = t->entry == ENTRY_CALL && f->code_now != r->program;
-    bool ok =
-        inside ? run_inside(r, out, gas) : revive_frame_begin(r, f, &code) || host_fail(r, out);
+    bool ok = inside ? run_transaction(r, out, gas)
+                     : revive_frame_begin(r, f, &code) || host_fail(r, out);
     if (!ok) {
         /* The chain goes back to the start, so that the transaction may be tried again. */
         revive_chain_undo(&r->chain, 0);
