@@ -457,7 +457,7 @@ static bool same_bytes(const penta_buffer *a, const penta_buffer *b)
 
 /* Checks that encoding the module gives the same file, and that printing and assembling it does
  * so too. */
-static bool comes_back(const penta_module *m, const penta_buffer *file)
+static bool file_comes_back(const penta_module *m, const penta_buffer *file)
 {
     penta_buffer text = {0}, encoded = {0}, again = {0};
     penta_error err = {0};
@@ -527,7 +527,7 @@ static void run_listed(void *user, const char *key, const struct json_object *v)
         trial_fail(&t, "the listed contents", "%s", why);
     else if (!penta_validate(m, first_error_keep, &first))
         trial_fail(&t, "a valid object", "%s", first.error.message);
-    else if (!comes_back(m, &file))
+    else if (!file_comes_back(m, &file))
         trial_fail(&t, "the same bytes", "encode or text gives others");
     else if (!links_to(user, key, &file))
         trial_fail(&t, "the same bytes", "linking gives others");

@@ -33,7 +33,7 @@ static bool jam_import_accumulated(uint8_t chapter)
            chapter == JAM_READY || chapter == JAM_ACCUMULATED || chapter == JAM_OUTPUTS;
 }
 
-static void read_pair(struct values *v, const struct json_object *pair)
+static void read_state_pair(struct values *v, const struct json_object *pair)
 {
     struct jam_json *j = &v->c->json;
     struct writer key = {0}, value = {0};
@@ -63,7 +63,7 @@ static void read_values(struct values *v, const struct json_object *root, const 
     size_t outer = jam_json_enter(j, name, JAM_NO_INDEX);
     for (size_t i = 0; i < json_length(list) && !j->err->code; i++) {
         size_t mark = jam_json_enter(j, "keyvals", i);
-        read_pair(v, json_item(list, i));
+        read_state_pair(v, json_item(list, i));
         jam_json_leave(j, mark);
     }
     jam_json_leave(j, outer);

@@ -160,7 +160,7 @@ static bool peek_here(void *machine, uint64_t address, void *into, size_t size)
     return !kblob_memory_peek(machine, address, into, size);
 }
 
-static void run_here(struct vector *v)
+static void run_interpreter(struct vector *v)
 {
     trial_where(&v->trial, "the interpreter");
     kblob_memory *memory = kblob_memory_new(0);
@@ -223,7 +223,7 @@ static void launch_there(struct vector *v, gpu_emulator *dev)
     if (kblob_vector_compare(v, &o)) compare_memory(v, peek_there, dev);
 }
 
-static void run_there(struct vector *v, kblob_code code, uint32_t index)
+static void run_on_device(struct vector *v, kblob_code code, uint32_t index)
 {
     trial_where(&v->trial, "the device");
     /* In this mode SLEEP takes no real time. */
@@ -270,8 +270,8 @@ static void run_vector(struct vector *v)
         trial_malformed(k, "'run' for a blob that is not valid");
         return;
     }
-    if (v->run) run_here(v);
-    if (!k->judged) run_there(v, code, index);
+    if (v->run) run_interpreter(v);
+    if (!k->judged) run_on_device(v, code, index);
 }
 
 static void run_vector_document(struct conform *c, const struct json_object *root)

@@ -126,7 +126,7 @@ struct script {
     size_t asked;
 };
 
-static bool run_once(struct trial *t, penta_vm *base, struct script *s)
+static bool run_script_once(struct trial *t, penta_vm *base, struct script *s)
 {
     struct tvmr_vm *vm = tvmr_vm(base);
     penta_stop stop;
@@ -166,7 +166,7 @@ static void run_inputs(struct trial *t, penta_vm *vm, const struct json_object *
         if (!data || !tvmr_vm_begin(tvmr_vm(vm), data, count))
             trial_fail(t, "valid inputs", "input %zu", i);
         else
-            run_once(t, vm, &s);
+            run_script_once(t, vm, &s);
         free(data);
         const struct tvmr_buffer *out = &tvmr_vm(vm)->output;
         if (!t->judged && outputs)

@@ -91,7 +91,7 @@ static bool channel_waits_for_ever(const struct channel *c) { return c->left_ms 
 /* Tries for a short time to read without sleeping, and lets other threads run meanwhile. An
  * answer usually comes within microseconds, but waking a sleeping process takes tens of them: on
  * an idle machine that was two thirds of a call. Returns 0 if nothing came. */
-static ssize_t read_soon(int fd, void *into, size_t size)
+static ssize_t read_without_sleep(int fd, void *into, size_t size)
 {
     enum { SPIN_NS = 50000 };
     struct timespec start, now;
@@ -110,7 +110,7 @@ static ssize_t read_soon(int fd, void *into, size_t size)
 /* Reads at least one byte and at most `size` bytes. */
 static enum transport read_some(struct channel *c, void *into, size_t size, size_t *got)
 {
-    ssize_t soon = read_soon(c->in, into, size);
+    ssize_t soon = read_without_sleep(c->in, into, size);
     if (soon > 0) {
         *got = (size_t)soon;
         return TRANSPORT_SUCCESS;
@@ -184,7 +184,7 @@ enum transport channel_drain(struct channel *c, uint64_t size)
     return TRANSPORT_SUCCESS;
 }
 
-static enum transport write_all(struct channel *c, penta_bytes head, penta_bytes body)
+static enum transport channel_write_all(struct channel *c, penta_bytes head, penta_bytes body)
 {
     if (c->out < 0) {
         if (c->sink) {
@@ -224,7 +224,7 @@ enum transport channel_send_request(struct channel *c, const struct wire_request
     bytes_put64(head + 8, request->size);
     bytes_put64(head + 16, request->ptr);
     size_t size = command_has_payload(request->command) ? (size_t)request->size : 0;
-    return write_all(c, (penta_bytes){head, sizeof head}, (penta_bytes){payload, size});
+    return channel_write_all(c, (penta_bytes){head, sizeof head}, (penta_bytes){payload, size});
 }
 
 enum transport channel_send_response(struct channel *c, gpu_status status, penta_bytes data)
@@ -232,7 +232,7 @@ enum transport channel_send_response(struct channel *c, gpu_status status, penta
     if (c->role != ROLE_DEVICE) return TRANSPORT_INVALID_ROLE;
     uint8_t head[wire_response_bytes] = {(uint8_t)status};
     bytes_put64(head + 1, data.size);
-    return write_all(c, (penta_bytes){head, sizeof head}, data);
+    return channel_write_all(c, (penta_bytes){head, sizeof head}, data);
 }
 
 enum transport channel_receive_request(struct channel *c, struct wire_request *out)

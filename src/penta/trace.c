@@ -43,7 +43,7 @@ static void trace_give(struct tracer *t, penta_bytes line)
     t->failed |= copy.failed;
 }
 
-static void give_last(struct tracer *t)
+static void give_last_lines(struct tracer *t)
 {
     uint64_t from = t->ring_count > t->ring_size ? t->ring_count - t->ring_size : 0;
     for (uint64_t i = from; i < t->ring_count; i++) {
@@ -219,7 +219,7 @@ bool penta_trace_lines(penta_session *s, uint64_t fuel, const penta_option *opti
     if (option_text(options, count, "inner")) penta_session_on_call(s, inner_lines, &t);
     trace_run(&t, fuel, stop);
     penta_session_on_call(s, report, report_user);
-    if (t.ring) give_last(&t);
+    if (t.ring) give_last_lines(&t);
     for (uint64_t i = 0; t.ring && i < t.ring_size; i++) penta_buffer_free(&t.ring[i]);
     free(t.ring);
     bool ok = !t.failed && !t.state.failed && !t.insn.failed;

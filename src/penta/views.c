@@ -179,7 +179,7 @@ struct state_filter { /* A visitor that leaves out some fields of the top level.
     size_t count;
 };
 
-static bool left_out(const struct state_filter *f, const char *name)
+static bool name_is_left_out(const struct state_filter *f, const char *name)
 {
     for (size_t i = 0; !f->depth && i < f->count; i++)
         if (!strcmp(f->options[i].key, "without") && !strcmp(f->options[i].value, name))
@@ -190,7 +190,7 @@ static bool left_out(const struct state_filter *f, const char *name)
 static bool filter_enter(void *user, const penta_node *node)
 {
     struct state_filter *f = user;
-    if (left_out(f, node->name) || !describe_enter(&f->next, *node)) return false;
+    if (name_is_left_out(f, node->name) || !describe_enter(&f->next, *node)) return false;
     f->depth++;
     return true;
 }
@@ -198,7 +198,7 @@ static bool filter_enter(void *user, const penta_node *node)
 static void filter_field(void *user, const penta_field *field)
 {
     struct state_filter *f = user;
-    if (!left_out(f, field->name)) describe_field(&f->next, *field);
+    if (!name_is_left_out(f, field->name)) describe_field(&f->next, *field);
 }
 
 static void filter_leave(void *user, const penta_node *node)

@@ -348,7 +348,7 @@ static bool register_take_simply(struct scan *s, uint32_t i, const uint32_t *fol
     return false;
 }
 
-static bool take_free(struct scan *s, uint32_t i, const uint32_t *follower)
+static bool take_free_register(struct scan *s, uint32_t i, const uint32_t *follower)
 {
     struct ssa_live *l = s->l;
     uint32_t until[SSA_REGISTERS];
@@ -414,7 +414,7 @@ static void allocate_evict(struct scan *s, int reg, uint32_t by)
         }
 }
 
-static void take_used(struct scan *s, uint32_t i)
+static void take_used_register(struct scan *s, uint32_t i)
 {
     struct ssa_live *l = s->l;
     bool real = is_float(s, i);
@@ -518,7 +518,8 @@ bool ssa_allocate(struct ssa_live *l)
         allocate_advance(&s, s.at);
         while (s.call < l->call_count && l->calls[s.call] < s.at) s.call++;
         while (s.divide < l->divide_count && l->divides[s.divide] < s.at) s.divide++;
-        if (!register_take_simply(&s, i, follower) && !take_free(&s, i, follower)) take_used(&s, i);
+        if (!register_take_simply(&s, i, follower) && !take_free_register(&s, i, follower))
+            take_used_register(&s, i);
     }
     free(follower);
     free(s.waiting);

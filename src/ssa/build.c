@@ -47,7 +47,7 @@ static void fill_later(struct ssa_function *f, uint32_t phi)
 
 /* Returns the value of a variable at the end of a block. It follows blocks with one predecessor
  * up to the block that writes the variable. */
-static uint32_t read_in(struct ssa_function *f, uint32_t block, uint32_t variable)
+static uint32_t read_in_block(struct ssa_function *f, uint32_t block, uint32_t variable)
 {
     uint32_t at = block, value = 0;
     while (!f->failed && !(value = *build_current(f, at, variable))) {
@@ -79,7 +79,7 @@ static void fill_phi(struct ssa_function *f, uint32_t phi)
 {
     uint32_t block = f->insns[phi].block, variable = (uint32_t)f->insns[phi].imm;
     for (uint32_t i = 0; i < f->blocks[block].pred_count && !f->failed; i++)
-        ssa_phi_add(f, phi, read_in(f, f->blocks[block].preds[i], variable));
+        ssa_phi_add(f, phi, read_in_block(f, f->blocks[block].preds[i], variable));
 }
 
 static void fill_phis(struct ssa_function *f)
@@ -89,7 +89,7 @@ static void fill_phis(struct ssa_function *f)
 
 uint32_t ssa_read(struct ssa_function *f, uint32_t variable)
 {
-    uint32_t value = f->failed ? 0 : read_in(f, f->at, variable);
+    uint32_t value = f->failed ? 0 : read_in_block(f, f->at, variable);
     fill_phis(f);
     return value;
 }

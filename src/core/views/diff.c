@@ -161,7 +161,7 @@ static void diff_only(struct compare *c, char sign, const struct tree *t, bool i
 
 /* Reports that a node is in one file only or, when it is not selected itself, which selected
  * nodes below it are. */
-static void tell_only(struct compare *c, char sign, const struct tree *t)
+static void tell_lone_node(struct compare *c, char sign, const struct tree *t)
 {
     if (t->selected) {
         diff_tell(c, sign, sign == '-' ? t : NULL, sign == '+' ? t : NULL);
@@ -181,8 +181,8 @@ static void compare_nodes(struct compare *c, const struct tree *a, const struct 
     } else if (a->selected && b->selected) {
         diff_tell(c, '~', a, b);
     } else {
-        tell_only(c, '-', a);
-        tell_only(c, '+', b);
+        tell_lone_node(c, '-', a);
+        tell_lone_node(c, '+', b);
     }
     c->path.out.size = before;
 }
@@ -190,7 +190,7 @@ static void compare_nodes(struct compare *c, const struct tree *a, const struct 
 static void diff_only(struct compare *c, char sign, const struct tree *t, bool item, size_t index)
 {
     size_t before = diff_push(c, t, item, index);
-    tell_only(c, sign, t);
+    tell_lone_node(c, sign, t);
     c->path.out.size = before;
 }
 
@@ -199,7 +199,7 @@ struct span { /* A range of items in each of two lists. */
     size_t m, n, index; /* `index` is the number of a[0] and b[0] in their lists. */
 };
 
-static void pair_up(struct compare *c, struct span s, size_t i0, size_t i1, size_t j0, size_t j1)
+static void pair_nodes(struct compare *c, struct span s, size_t i0, size_t i1, size_t j0, size_t j1)
 {
     for (; i0 < i1 && j0 < j1; i0++, j0++) compare_nodes(c, s.a[i0], s.b[j0], true, s.index + i0);
     for (; i0 < i1; i0++) diff_only(c, '-', s.a[i0], true, s.index + i0);
@@ -216,7 +216,7 @@ static void diff_align(struct compare *c, struct span s)
     if (s.m && s.n && s.m < 60000 && s.n < 60000 && (s.m + 1) * width <= CELLS_MAX)
         length = calloc((s.m + 1) * width, sizeof *length);
     if (!length) {
-        pair_up(c, s, 0, s.m, 0, s.n);
+        pair_nodes(c, s, 0, s.m, 0, s.n);
         return;
     }
     for (size_t i = s.m; i-- > 0;)
@@ -229,7 +229,7 @@ static void diff_align(struct compare *c, struct span s)
     size_t i = 0, j = 0, i0 = 0, j0 = 0;
     while (i < s.m && j < s.n) {
         if (s.a[i]->hash == s.b[j]->hash) {
-            pair_up(c, s, i0, i, j0, j);
+            pair_nodes(c, s, i0, i, j0, j);
             i0 = ++i;
             j0 = ++j;
         } else if (length[(i + 1) * width + j] >= length[i * width + j + 1]) {
@@ -238,7 +238,7 @@ static void diff_align(struct compare *c, struct span s)
             j++;
         }
     }
-    pair_up(c, s, i0, s.m, j0, s.n);
+    pair_nodes(c, s, i0, s.m, j0, s.n);
     free(length);
 }
 

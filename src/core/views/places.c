@@ -160,14 +160,14 @@ static const char *select_name(struct select_view *s, const char *name, const ch
     return path;
 }
 
-static bool too_deep(const struct select_view *s)
+static bool select_too_deep(const struct select_view *s)
 {
     return s->depth_max && s->inside >= s->depth_max;
 }
 
 static bool select_below(struct select_view *s, const penta_node *node)
 {
-    if (too_deep(s) || !describe_enter(&s->next, *node)) return false;
+    if (select_too_deep(s) || !describe_enter(&s->next, *node)) return false;
     s->inside++;
     return true;
 }
@@ -192,7 +192,7 @@ static void select_field(void *user, const penta_field *field)
 {
     struct select_view *s = user;
     if (!s->walk.selector || s->inside) {
-        if (!too_deep(s)) describe_field(&s->next, *field);
+        if (!select_too_deep(s)) describe_field(&s->next, *field);
         return;
     }
     if (selector_leaf(&s->walk, field->name)) {

@@ -168,7 +168,7 @@ static void record_fault(struct run *run, enum kblob_fault kind, uint64_t addres
     add_fault(run->device, record);
 }
 
-static bool waited_for(const struct device *d, const struct run *run)
+static bool run_is_waited_for(const struct device *d, const struct run *run)
 {
     uint32_t launch = run->task->record.launch_id;
     return d->wait_launch ? launch == d->wait_launch : !d->wait_newest || launch <= d->wait_newest;
@@ -192,7 +192,7 @@ static void tasks_end(struct run *run, uint32_t state)
         run->link = NULL;
         d->alive_count--;
     }
-    if (d->wait_left && waited_for(d, run) && !--d->wait_left && !device_deterministic(d))
+    if (d->wait_left && run_is_waited_for(d, run) && !--d->wait_left && !device_deterministic(d))
         eventfd_write(d->done, 1);
 }
 
@@ -295,6 +295,6 @@ uint32_t tasks_count_waited(struct device *d, uint32_t launch, uint32_t newest)
     d->wait_launch = launch;
     d->wait_newest = newest;
     uint32_t left = 0;
-    for (const struct run *r = d->alive; r; r = r->next) left += waited_for(d, r);
+    for (const struct run *r = d->alive; r; r = r->next) left += run_is_waited_for(d, r);
     return left;
 }

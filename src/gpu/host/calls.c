@@ -389,7 +389,7 @@ static void trace_waiting(gpu_emulator *dev, const struct waiting *w, gpu_status
 /* Waits for tasks. In THREADS mode time is real and calls of other threads must get through, so
  * the wait is made of short slices. In the other modes the device computes its time, and one
  * request is enough. */
-static gpu_status wait_for(gpu_emulator *dev, struct waiting w)
+static gpu_status wait_for_tasks(gpu_emulator *dev, struct waiting w)
 {
     uint64_t start = clock_ms();
     for (;;) {
@@ -414,7 +414,7 @@ static gpu_status wait_for(gpu_emulator *dev, struct waiting w)
 
 gpu_status gpu_emulator_wait(gpu_emulator *dev, uint32_t deadline_ms)
 {
-    return wait_for(dev, (struct waiting){.name = "wait", .deadline_ms = deadline_ms});
+    return wait_for_tasks(dev, (struct waiting){.name = "wait", .deadline_ms = deadline_ms});
 }
 
 gpu_status gpu_emulator_wait_task(gpu_emulator *dev, uint32_t launch_id, uint32_t deadline_ms)
@@ -427,7 +427,7 @@ gpu_status gpu_emulator_wait_task(gpu_emulator *dev, uint32_t launch_id, uint32_
     }
     struct waiting w = {.name = "wait_task", .launch = launch_id, .deadline_ms = deadline_ms};
     struct wire_task task;
-    gpu_status status = wait_for(dev, w);
+    gpu_status status = wait_for_tasks(dev, w);
     if (!status) status = fetch_task(dev, launch_id, NULL, &task);
     return status ? status : task.state == GPU_TASK_FAULTED ? GPU_ERR_TASK_FAULT : GPU_OK;
 }
@@ -439,12 +439,12 @@ gpu_status gpu_emulator_barrier(gpu_emulator *dev)
     uint32_t newest = dev->newest;
     emulator_leave(dev, GPU_OK);
     struct waiting w = {.name = "barrier", .newest = newest, .deadline_ms = WAIT_FOREVER};
-    return wait_for(dev, w);
+    return wait_for_tasks(dev, w);
 }
 
 gpu_status gpu_emulator_memfence(gpu_emulator *dev)
 {
-    return wait_for(dev, (struct waiting){.name = "memfence", .launch = WAIT_FENCE});
+    return wait_for_tasks(dev, (struct waiting){.name = "memfence", .launch = WAIT_FENCE});
 }
 
 gpu_status gpu_emulator_yield(gpu_emulator *dev)

@@ -304,7 +304,7 @@ struct first_error {
     uint64_t offset; /* where the text of the assembly begins in the script */
 };
 
-static void keep_first(void *user, const penta_error *finding)
+static void script_keep_first(void *user, const penta_error *finding)
 {
     struct first_error *first = user;
     if (first->err->code || finding->severity != PENTA_ERROR) return;
@@ -362,7 +362,7 @@ static bool script_assemble(struct script *s, penta_bytes text, uint64_t offset,
     penta_option *defines = defines_of(s, &count);
     if (!defines) return false;
     struct first_error first = {s->source.err, offset};
-    struct findings findings = {.rules = kblob_rules, .report = keep_first, .user = &first};
+    struct findings findings = {.rules = kblob_rules, .report = script_keep_first, .user = &first};
     struct source source = {.name = s->source.name, .text = text, .comment = kblob_driver.comment};
     struct source again = source;
     if (!file) { /* This makes the line numbers those of the script. */

@@ -253,7 +253,7 @@ static const penta_option_info table_options[] = {
     OPTION_ROW("json", SWITCH, OPTION_PRINT, ""),
     {.key = NULL}};
 
-static bool read_by(const char *text, enum by *by, penta_error *err)
+static bool read_by_option(const char *text, enum by *by, penta_error *err)
 {
     for (size_t i = 0; by_names[i]; i++) {
         if (text && strcmp(text, by_names[i])) continue;
@@ -272,7 +272,7 @@ bool penta_profile_table(const penta_profile *p, const penta_option *options, si
     struct writer w = {0};
     uint64_t top = UINT64_MAX;
     if (!options_check(options, count, table_options, OPTION_PRINT, err) ||
-        !read_by(option_text(options, count, "by"), &t.by, err) ||
+        !read_by_option(option_text(options, count, "by"), &t.by, err) ||
         !profile_weight(p, options, count, &t.by_cost, err) ||
         !option_uint(options, count, "top", &top, err))
         return false;

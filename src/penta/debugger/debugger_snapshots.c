@@ -26,7 +26,7 @@ static void debugger_snapshots_drop(struct penta_debugger *d, size_t i)
 
 /* Drops every other snapshot, but not the start, and doubles the interval. So there are between 32 and 64 snapshots,
  * or as many as fit into the memory. */
-static void thin_out(struct penta_debugger *d)
+static void snapshots_thin_out(struct penta_debugger *d)
 {
     size_t kept = 0;
     for (size_t i = 0; i < d->snapshot_count; i++) {
@@ -44,7 +44,7 @@ bool snapshots_take(struct penta_debugger *d)
     const struct penta_session *s = d->session;
     uint64_t start = debugger_snapshots_now();
     if (!d->interval) d->interval = INTERVAL_FIRST;
-    if (d->snapshot_count == COUNT_MAX) thin_out(d);
+    if (d->snapshot_count == COUNT_MAX) snapshots_thin_out(d);
     if (!ARRAY_GROW(d->snapshots, d->snapshot_capacity, d->snapshot_count, &d->err)) return false;
     struct debugger_snapshot new = {.steps = s->steps, .calls = s->calls};
     penta_error err;
@@ -53,7 +53,7 @@ bool snapshots_take(struct penta_debugger *d)
     if (!saved) return false;
     d->snapshots[d->snapshot_count++] = new;
     d->snapshot_bytes += new.bytes.size;
-    while (d->snapshot_bytes > bytes_max && d->snapshot_count > 1) thin_out(d);
+    while (d->snapshot_bytes > bytes_max && d->snapshot_count > 1) snapshots_thin_out(d);
     d->saved_at = debugger_snapshots_now();
     d->save_time = d->saved_at - start;
     d->wait = d->interval;

@@ -5,7 +5,7 @@
 #include "penta/debugger/debugger_struct.h"
 
 /* Runs forward to the target, unless something else stops the run. */
-static void run_to(struct penta_debugger *d, struct debugger_target target, penta_stop *stop)
+static void run_to_target(struct penta_debugger *d, struct debugger_target target, penta_stop *stop)
 {
     uint64_t before = d->session->steps;
     d->target = target;
@@ -35,7 +35,7 @@ bool penta_debugger_resume(penta_debugger *d, penta_stop *stop, penta_error *err
         return error_at(err, BASE_STATE, 0, "no move has stopped here at its limit");
     struct debugger_target target = d->unfinished;
     d->unfinished.on = false;
-    run_to(d, target, stop);
+    run_to_target(d, target, stop);
     return debugger_whole_history(d, err);
 }
 
@@ -55,7 +55,7 @@ bool penta_debugger_next(penta_debugger *d, penta_stop *stop, penta_error *err)
         if (points_stop_at(d, pc) || debugger_has_mark(d, pc))
             *stop = (penta_stop){.kind = PENTA_STOP_BREAK, .pc = pc};
         else
-            run_to(d, after, stop);
+            run_to_target(d, after, stop);
     }
     stop->steps = d->session->steps - before;
     return debugger_whole_history(d, err);
@@ -98,7 +98,7 @@ bool penta_debugger_finish(penta_debugger *d, penta_stop *stop, penta_error *err
         !penta_next_pc(module, frames[1].pc, &after.pc))
         return error_at(err, BASE_STATE, 0, "no call is open that could return");
     after.depth = frames[1].depth;
-    run_to(d, after, stop);
+    run_to_target(d, after, stop);
     return debugger_whole_history(d, err);
 }
 
@@ -109,7 +109,7 @@ bool penta_debugger_until(penta_debugger *d, uint64_t pc, penta_stop *stop, pent
     if (!penta_vm_mark(d->session->vm, pc, true))
         return error_at(err, BASE_OPTION_VALUE, 0, "no instruction at %llu",
                         (unsigned long long)pc);
-    run_to(d, target, stop);
+    run_to_target(d, target, stop);
     return debugger_whole_history(d, err);
 }
 
@@ -127,7 +127,7 @@ static void motions_note(struct penta_debugger *d, struct moment *m, const penta
 }
 
 /* Checks whether the current state is at a mark or a point. */
-static void look_here(struct penta_debugger *d, struct moment *m)
+static void look_at_state(struct penta_debugger *d, struct moment *m)
 {
     penta_stop stop = {.kind = PENTA_STOP_BREAK, .pc = debugger_pc(d)};
     d->stopped_by = 0;
@@ -142,7 +142,7 @@ static bool motions_search(struct penta_debugger *d, uint64_t from, uint64_t to,
 {
     penta_stop stop;
     if (!debugger_go_to(d, from, &stop)) return false;
-    look_here(d, m);
+    look_at_state(d, m);
     while (d->session->steps < to) {
         debugger_forward(d, to - d->session->steps, &stop);
         if (stop.kind != PENTA_STOP_BREAK && stop.kind != PENTA_STOP_FUEL) break;

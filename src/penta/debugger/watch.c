@@ -29,7 +29,7 @@ static void value_now(const penta_vm *vm, struct watch *w)
 }
 
 /* Tells whether the value is the wanted one, as it is printed or as a number in any form. */
-static bool is_wanted(const struct watch *w)
+static bool value_is_wanted(const struct watch *w)
 {
     char text[40] = "";
     uint64_t a, b;
@@ -57,7 +57,8 @@ bool watch_changed(const penta_vm *vm, struct watch *w, penta_error *err)
 {
     value_now(vm, w);
     writer_ok(&w->now, err);
-    bool changed = !bytes_equal(writer_view(&w->now), writer_view(&w->before)) && is_wanted(w);
+    bool changed =
+        !bytes_equal(writer_view(&w->now), writer_view(&w->before)) && value_is_wanted(w);
     watch_keep(w);
     return changed;
 }

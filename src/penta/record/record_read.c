@@ -132,7 +132,7 @@ static bool read_options(struct record_reader *r, const struct json_object *v)
     return true;
 }
 
-static bool read_first(struct record_reader *r, const struct json_object *v)
+static bool read_first_line(struct record_reader *r, const struct json_object *v)
 {
     static const char *const known[] = {"penta",   "version", "format", "program", "step",
                                         "console", "options", "state",  NULL};
@@ -178,7 +178,7 @@ static bool read_writes(struct record_reader *r, const struct json_object *v, pe
     return ok && (!w.failed || no_memory(r));
 }
 
-static bool read_end(struct record_reader *r, const struct json_object *v, enum call_end *end)
+static bool read_call_end(struct record_reader *r, const struct json_object *v, enum call_end *end)
 {
     const char *word = json_as_text(json_get(v, "end"));
     if (!json_has(v, "end")) return true;
@@ -195,7 +195,7 @@ static bool read_answer(struct record_reader *r, const struct json_object *v,
 {
     if (!read_words(r, v, "results", 0, 16, a->results, &a->count) ||
         !read_writes(r, v, &a->pokes) || !read_uint(r, v, "gas", false, &a->gas) ||
-        !read_end(r, v, &a->end) || !read_hex(r, v, "change", &a->effect))
+        !read_call_end(r, v, &a->end) || !read_hex(r, v, "change", &a->effect))
         return false;
     r->record->changes |= a->effect.size != 0;
     return true;
@@ -294,7 +294,7 @@ static void write_value(struct json *j, const char *key, const struct json_objec
     }
 }
 
-static bool read_last(struct record_reader *r, const struct json_object *v)
+static bool read_last_line(struct record_reader *r, const struct json_object *v)
 {
     static const char *const known[] = {"stop",   "detail",     "pc",          "steps", "value",
                                         "report", "report_hex", "report_json", NULL};
@@ -339,14 +339,14 @@ static bool read_line(struct record_reader *r, penta_bytes text)
     const struct json_object *v = json_root(doc);
     bool ok;
     if (r->line == 1)
-        ok = read_first(r, v);
+        ok = read_first_line(r, v);
     else if (r->record->ended)
         ok = error_at(r->err, BASE_RECORD, r->offset,
                       "line %" PRIu64 ": there is a line after the one for the end", r->line);
     else if (json_has(v, "repeat"))
         ok = read_repeat(r, v);
     else if (json_has(v, "stop"))
-        ok = read_last(r, v);
+        ok = read_last_line(r, v);
     else
         ok = read_call(r, v);
     json_doc_free(doc);

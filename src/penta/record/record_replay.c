@@ -101,7 +101,7 @@ static bool replay_answer(void *state, penta_vm *vm, const penta_stop *stop, str
 
 /* Checks that the run ends as the recorded one. A run that was stopped from outside can be
  * longer or shorter than the recorded one. */
-static bool same_end(const struct replay *r, const penta_stop *stop, penta_error *err)
+static bool same_run_end(const struct replay *r, const penta_stop *stop, penta_error *err)
 {
     const penta_record *record = r->record;
     const struct penta_session *s = r->session;
@@ -136,7 +136,7 @@ static bool replay_finish(void *state, penta_vm *vm, const penta_stop *stop, str
         else
             json_members_of(json, report);
     }
-    return same_end(r, stop, err);
+    return same_run_end(r, stop, err);
 }
 
 static const struct host replay_host = {.answer = replay_answer, .close = free};

@@ -23,7 +23,7 @@ void report_left_out(struct report *r, const char *format, ...)
     writer_char(&r->left_out, 0);
 }
 
-static void left_out(struct report *r)
+static void report_list_left_out(struct report *r)
 {
     penta_bytes rest = writer_view(&r->left_out);
     json_list(r->json, "leftOut");
@@ -150,7 +150,7 @@ bool report_data(const penta_report_input *input, const char *title, struct writ
     if (!err->code) put_sizes(&r);
     if (!err->code) report_code(&r);
     bool ok = !err->code && put_measured(&r);
-    left_out(&r);
+    report_list_left_out(&r);
     json_finish(&j);
     ok = ok && writer_ok(&r.left_out, err);
     writer_free(&r.left_out);

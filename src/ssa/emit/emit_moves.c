@@ -78,7 +78,7 @@ static void emit_moves_move(struct ssa_emitter *m, struct ssa_spot to, struct ss
     }
 }
 
-static bool is_read(const struct ssa_emitter *m, size_t except)
+static bool target_is_read(const struct ssa_emitter *m, size_t except)
 {
     ssa_work(m->f, m->move_count / 4);
     for (size_t i = 0; i < m->move_count; i++)
@@ -95,7 +95,7 @@ void ssa_do_moves(struct ssa_emitter *m)
         if (m->f->work && m->f->work->over) m->code->failed = true;
         if (m->code->failed) m->move_count = 1; /* After an error the code will not be used. */
         size_t i = 0;
-        while (i < m->move_count && is_read(m, i)) i++;
+        while (i < m->move_count && target_is_read(m, i)) i++;
         if (i == m->move_count) {
             struct ssa_spot at = m->moves[0].to,
                             aside = {SSA_AT_FLOAT_REGISTER, at.type, SSA_FLOAT_SCRATCH};
