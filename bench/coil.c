@@ -29,7 +29,7 @@ static void make_text(struct writer *w)
     writer_text(w, ".data\nword:\n    .zero 64\n");
 }
 
-static void tools(void)
+static void measure_tools(void)
 {
     struct writer text = {0};
     double times[ROUNDS], decode[ROUNDS];
@@ -105,7 +105,7 @@ static double run_interp(const penta_module *m, const char *expected)
 }
 
 /* The ratio of the medians. */
-static double compare(int which, int rounds)
+static double compare_native(int which, int rounds)
 {
     double native[ROUNDS_MAX], interp[ROUNDS_MAX];
     char path[1024], expected[RESULT];
@@ -130,13 +130,13 @@ static double compare(int which, int rounds)
     return ours / plain;
 }
 
-static void machine(int rounds, const char *only)
+static void measure_machine(int rounds, const char *only)
 {
     double sum = 0;
     int ran = 0;
     for (int i = 0; i < PROGRAMS; i++) {
         if (only && strcmp(only, programs[i])) continue;
-        sum += log(compare(i, rounds));
+        sum += log(compare_native(i, rounds));
         ran++;
     }
     if (ran > 1)
@@ -148,7 +148,7 @@ int main(int argc, char **argv)
 {
     int rounds = argc > 1 ? atoi(argv[1]) : 3;
     if (rounds < 1 || rounds > ROUNDS_MAX) rounds = 3;
-    if (argc < 3) tools();
-    machine(rounds, argc > 2 ? argv[2] : NULL);
+    if (argc < 3) measure_tools();
+    measure_machine(rounds, argc > 2 ? argv[2] : NULL);
     return 0;
 }

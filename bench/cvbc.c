@@ -12,9 +12,9 @@
 
 enum { ROUNDS = 9 };
 
-static void ignore(void *user, const penta_error *finding) { (void)user, (void)finding; }
+static void ignore_finding(void *user, const penta_error *finding) { (void)user, (void)finding; }
 
-static void build(struct cvbc_build *b, struct writer *out)
+static void build_file(struct cvbc_build *b, struct writer *out)
 {
     penta_error err = {0};
     if (cvbc_build_write(b, out, &err)) return;
@@ -31,7 +31,7 @@ static void bench_verify(const struct private_key *key)
     for (int i = 0; i < STRINGS; i++) cvbc_build_string(&b, (penta_bytes){text, LENGTH - 5});
     cvbc_build_inst(&b, CVBC_OP_HALT, 0, 0);
     struct writer file = {0};
-    build(&b, &file);
+    build_file(&b, &file);
     double ours[ROUNDS], plain[ROUNDS];
     penta_bytes bytes = writer_view(&file);
     uint8_t digest[32];
@@ -70,11 +70,11 @@ static double bench_machine(const char *name, const char *source)
 {
     struct cvbc_build b = {0};
     struct writer debug = {0}, file = {0};
-    struct findings f = {.rules = cvbc_rules, .report = ignore};
+    struct findings f = {.rules = cvbc_rules, .report = ignore_finding};
     struct cvbc_compilation how = {.strip = true};
     penta_error err = {0};
     if (!cvbc_compile(bytes_of(source), &how, &b, &debug, &f)) abort();
-    build(&b, &file);
+    build_file(&b, &file);
     penta_module *module = cvbc_parse(writer_view(&file), NULL, 0, &err);
     double rates[2][ROUNDS]; /* with the hints that the compiler wrote; without */
     double steps = 0;
@@ -110,13 +110,13 @@ static void bench_demo(const struct private_key *key)
     for (int round = 0; round < ROUNDS; round++) {
         struct cvbc_build b = {.sign_key = key, .flags = CVBC_COMPRESSED};
         struct writer debug = {0}, file = {0};
-        struct findings f = {.rules = cvbc_rules, .report = ignore};
+        struct findings f = {.rules = cvbc_rules, .report = ignore_finding};
         struct cvbc_compilation how = {.file = "demo.ino"};
         penta_error err = {0};
         double start = bench_now();
         if (!cvbc_compile(bytes_of(demo), &how, &b, &debug, &f)) abort();
         b.debug = writer_view(&debug);
-        build(&b, &file);
+        build_file(&b, &file);
         penta_module *module = cvbc_parse(writer_view(&file), NULL, 0, &err);
         if (cvbc_open(cvbc_module(module))->failure.code) abort();
         times[round] = bench_now() - start;
@@ -132,7 +132,7 @@ static void bench_demo(const struct private_key *key)
 int main(void)
 {
     penta_error err = {0};
-    struct private_key *key = key_generate(KEY_ED25519, &err);
+    struct private_key *key = key_generate(KEY_ED25519, NULL, &err);
     if (!key) abort();
     bench_verify(key);
     bench_machine(

@@ -30,7 +30,7 @@ static penta_bytes read_file(const char *path)
     return (penta_bytes){bytes, size};
 }
 
-static void put(uint8_t *p, uint64_t value, unsigned bytes)
+static void put_bytes(uint8_t *p, uint64_t value, unsigned bytes)
 {
     for (unsigned i = 0; i < bytes; i++) p[i] = (uint8_t)(value >> 8 * i);
 }
@@ -42,7 +42,7 @@ static void add_service(penta_jam_state *state, penta_bytes code)
     penta_error err;
     penta_jam_hash(code, hash);
     memcpy(record + 1, hash, sizeof hash);
-    put(record + 33, 1000000000, 8);
+    put_bytes(record + 33, 1000000000, 8);
     penta_jam_account_key(SERVICE, key);
     penta_jam_state_set(state, key, (penta_bytes){record, sizeof record}, &err);
     penta_jam_preimage_key(SERVICE, hash, key);
@@ -53,8 +53,8 @@ static void add_service(penta_jam_state *state, penta_bytes code)
 }
 
 /* Seconds for so many runs; the state is the same for all. */
-static double run(const char *engine, penta_bytes code, unsigned runs, uint64_t gas,
-                  penta_jam_result *result)
+static double measure_run(const char *engine, penta_bytes code, unsigned runs, uint64_t gas,
+                          penta_jam_result *result)
 {
     penta_error err;
     penta_option options[] = {{"chain", "tiny"}, {"engine", engine}};
@@ -63,8 +63,8 @@ static double run(const char *engine, penta_bytes code, unsigned runs, uint64_t 
     uint8_t item[143] = {0};
     penta_bytes items[1] = {{item, sizeof item}};
     add_service(state, code);
-    put(item + 129, 10, 1); /* gas; then a result of 8 bytes, no trace */
-    put(item + 131, 8, 1);
+    put_bytes(item + 129, 10, 1); /* gas; then a result of 8 bytes, no trace */
+    put_bytes(item + 131, 8, 1);
     penta_jam_accumulation input = {
         .slot = 50, .service = SERVICE, .gas = gas, .items = items, .item_count = 1};
     penta_jam_accumulate(host, state, &input, result, &err); /* prepares the program */
@@ -81,7 +81,7 @@ static double run(const char *engine, penta_bytes code, unsigned runs, uint64_t 
 
 /* ---- single calls: a loop around one ecalli ---- */
 
-static void complain(void *user, const penta_error *finding)
+static void print_finding(void *user, const penta_error *finding)
 {
     (void)user;
     bench_die("assembling", finding->message);
@@ -100,13 +100,13 @@ static penta_bytes loop_of(const char *body, unsigned count)
              "    s0 = s0 - 1\n    jump @again if s0 != 0\n    a0 = 0\n    a1 = 0\n    ret\n",
              count, body);
     penta_module *module = penta_assemble((penta_bytes){(const uint8_t *)text, strlen(text)}, "pvm",
-                                          NULL, 0, complain, NULL);
+                                          NULL, 0, print_finding, NULL);
     if (!module || !penta_encode(module, &out, &err)) bench_die("assembling", "no program");
     penta_close(module);
     return (penta_bytes){out.data, out.size};
 }
 
-static void calls(void)
+static void measure_calls(void)
 {
     enum { COUNT = 20000, ROUNDS = 5 };
     static const struct {
@@ -126,7 +126,8 @@ static void calls(void)
         penta_bytes code = loop_of(rows[i].body, COUNT);
         double times[ROUNDS];
         penta_jam_result result = {0};
-        for (unsigned k = 0; k < ROUNDS; k++) times[k] = run("jit", code, 1, 10000000, &result);
+        for (unsigned k = 0; k < ROUNDS; k++)
+            times[k] = measure_run("jit", code, 1, 10000000, &result);
         if (result.exit != PENTA_JAM_HALT) bench_die(rows[i].name, "did not halt");
         double took = bench_median(times, ROUNDS);
         if (i)
@@ -142,13 +143,13 @@ int main(int count, char **words)
 {
     static const char *const engines[] = {"interp", "jit"};
     printf("jam: host calls on compiled code, state in memory, processor time\n");
-    calls();
+    measure_calls();
     penta_bytes code = count > 1 ? read_file(words[1]) : (penta_bytes){0};
     if (!code.data) return 0; /* the service is with the test data, which may be absent */
     printf("jam: %d times accumulate of %s\n", RUNS, words[1]);
     for (unsigned i = 0; i < 2; i++) {
         penta_jam_result result = {0};
-        double took = run(engines[i], code, RUNS, 1000000, &result);
+        double took = measure_run(engines[i], code, RUNS, 1000000, &result);
         printf("  %-12s %7.3f s, %5.1f us each, %llu gas\n", engines[i], took, took / RUNS * 1e6,
                (unsigned long long)result.gas_used);
         penta_jam_result_free(&result);

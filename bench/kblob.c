@@ -141,7 +141,7 @@ struct start {
     long faults; /* pages */
 };
 
-static double seconds(struct timeval t) { return (double)t.tv_sec + (double)t.tv_usec * 1e-6; }
+static double seconds_of(struct timeval t) { return (double)t.tv_sec + (double)t.tv_usec * 1e-6; }
 
 static void start_once(struct start *s, int round, const posix_spawn_file_actions_t *quiet)
 {
@@ -153,7 +153,7 @@ static void start_once(struct start *s, int round, const posix_spawn_file_action
         wait4(pid, &status, 0, &used) < 0 || status)
         bench_die("cannot run", s->args[0]);
     s->wall[round] = bench_now() - start;
-    s->processor[round] = seconds(used.ru_utime) + seconds(used.ru_stime);
+    s->processor[round] = seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
     s->faults = used.ru_minflt;
 }
 

@@ -114,7 +114,8 @@ struct lane { /* a row of the table while one program is measured */
 
 /* ---- one program ---- */
 
-static double call(penta_vm *vm, const penta_module *module, const char *name, uint64_t *result)
+static double call_export(penta_vm *vm, const penta_module *module, const char *name,
+                          uint64_t *result)
 {
     uint32_t pc;
     penta_stop stop;
@@ -134,8 +135,8 @@ static double run_blob(const struct lane *lane, const char *name, bool narrow, u
     uint64_t result;
     penta_vm *vm = penta_pvm_pool_take(lane->pool, &err);
     if (!vm) bench_die("pool", err.message);
-    call(vm, lane->module, "initialize", &result);
-    double took = call(vm, lane->module, "run", &result);
+    call_export(vm, lane->module, "initialize", &result);
+    double took = call_export(vm, lane->module, "run", &result);
     if (narrow) result = (uint32_t)result | penta_pvm_register_get(vm, PENTA_PVM_A1) << 32;
     if (result != expected) bench_die(name, "another result than native code");
     penta_vm_free(vm);
@@ -173,18 +174,18 @@ static void close_lane(struct lane *lane)
     free((void *)lane->bytes.data);
 }
 
-static bool slow(const struct row *row)
+static bool row_is_slow(const struct row *row)
 {
     return row->peer || (row->engine && !strcmp(row->engine, "interp"));
 }
 
 /* Measures the row once more, unless it has a note. */
-static void measure(struct bench *b, struct lane *lane, struct row *row, int which,
-                    const char *blob, bool narrow, uint64_t *expected)
+static void measure_row(struct bench *b, struct lane *lane, struct row *row, int which,
+                        const char *blob, bool narrow, uint64_t *expected)
 {
     const struct program *p = &programs[which];
     double took;
-    if (*row->note[which] || (slow(row) && lane->count >= SLOW_ROUNDS)) return;
+    if (*row->note[which] || (row_is_slow(row) && lane->count >= SLOW_ROUNDS)) return;
     if (row->peer)
         took =
             peer_run(row->peer, blob, b->peer_seconds, row->note[which], sizeof row->note[which]);
@@ -224,7 +225,8 @@ static void run_program(struct bench *b, int which, const char *isa)
         open_lane(&lanes[i], blob, &b->rows[i], programs[which].name);
     for (int round = 0; round < b->rounds; round++)
         for (size_t i = 0; i < b->row_count; i++)
-            measure(b, &lanes[i], &b->rows[i], which, blob, !strcmp(isa, "latest32"), &expected);
+            measure_row(b, &lanes[i], &b->rows[i], which, blob, !strcmp(isa, "latest32"),
+                        &expected);
     for (size_t i = 0; i < b->row_count; i++) {
         double median = bench_median(lanes[i].times, (size_t)lanes[i].count);
         if (!i) b->native[which] = median;
@@ -237,17 +239,17 @@ static void run_program(struct bench *b, int which, const char *isa)
 
 /* ---- the table ---- */
 
-static bool wanted(const struct bench *b, int which)
+static bool program_wanted(const struct bench *b, int which)
 {
     return !b->only || !strcmp(b->only, programs[which].name);
 }
 
-static void mean(const struct bench *b, const struct row *row, int from, int to)
+static void print_mean(const struct bench *b, const struct row *row, int from, int to)
 {
     double sum = 0;
     int count = 0;
     for (int i = from; i < to; i++) {
-        if (!wanted(b, i)) continue;
+        if (!program_wanted(b, i)) continue;
         if (row->ratio[i] < 0) count = -COUNT;
         sum += row->ratio[i] > 0 ? log(row->ratio[i]) : 0;
         count++;
@@ -258,10 +260,11 @@ static void mean(const struct bench *b, const struct row *row, int from, int to)
         printf(" %9s ", "-");
 }
 
-static void cells(const struct bench *b, const struct row *row, bool compare, int from, int to)
+static void print_cells(const struct bench *b, const struct row *row, bool compare, int from,
+                        int to)
 {
     for (int i = from; i < to; i++) {
-        if (!wanted(b, i)) continue;
+        if (!program_wanted(b, i)) continue;
         bool slower =
             compare && i < PUBLISHED && row->published[i] > 0 && row->ratio[i] > row->published[i];
         if (row->ratio[i] < 0)
@@ -269,43 +272,43 @@ static void cells(const struct bench *b, const struct row *row, bool compare, in
         else
             printf(" %9.2f%c", row->ratio[i], slower ? '!' : ' ');
     }
-    mean(b, row, from, to);
+    print_mean(b, row, from, to);
 }
 
-static void heading(const struct bench *b, const char *title)
+static void print_heading(const struct bench *b, const char *title)
 {
     printf("\n%-22.22s", title);
     for (int i = 0; i <= COUNT; i++) {
         if (i == PUBLISHED || i == COUNT) printf(" %9s ", "geo. mean");
-        if (i < COUNT && wanted(b, i)) printf(" %9s ", programs[i].name);
+        if (i < COUNT && program_wanted(b, i)) printf(" %9s ", programs[i].name);
     }
     printf("\n%-22s", "native gcc, seconds");
     for (int i = 0; i <= COUNT; i++) {
         if (i == PUBLISHED || i == COUNT) printf(" %9s ", "");
-        if (i < COUNT && wanted(b, i)) printf(" %9.4f ", b->native[i]);
+        if (i < COUNT && program_wanted(b, i)) printf(" %9.4f ", b->native[i]);
     }
     printf("\n");
 }
 
-static void table(const struct bench *b, const char *title, bool compare)
+static void print_table(const struct bench *b, const char *title, bool compare)
 {
-    heading(b, title);
+    print_heading(b, title);
     for (size_t i = 0; i < b->row_count; i++) {
         const struct row *row = &b->rows[i];
         printf("%-22.22s", row->name);
-        cells(b, row, compare, 0, PUBLISHED);
-        cells(b, row, compare, PUBLISHED, COUNT);
+        print_cells(b, row, compare, 0, PUBLISHED);
+        print_cells(b, row, compare, PUBLISHED, COUNT);
         printf("\n");
         if (!compare || !row->published[0] || b->only) continue;
         struct row figures = {.name = ""};
         memcpy(figures.ratio, row->published, sizeof row->published);
         printf("%-22s", "  published, upstream");
-        cells(b, &figures, false, 0, PUBLISHED);
+        print_cells(b, &figures, false, 0, PUBLISHED);
         printf("\n");
     }
     for (size_t i = 0; compare && i < b->row_count; i++)
         for (int k = 0; k < PUBLISHED; k++)
-            if (wanted(b, k) && b->rows[i].published[k] > 0 &&
+            if (program_wanted(b, k) && b->rows[i].published[k] > 0 &&
                 b->rows[i].ratio[k] > b->rows[i].published[k])
                 printf("! %s is slower than upstream's published figure: %s, %.2f against %.2f\n",
                        b->rows[i].name, programs[k].name, b->rows[i].ratio[k],
@@ -327,7 +330,7 @@ static void make_rows(struct bench *b)
     }
 }
 
-static void ratios(struct bench *b)
+static void measure_ratios(struct bench *b)
 {
     static const char *const isas[] = {"latest64", "latest32"};
     snprintf(b->scratch, sizeof b->scratch, "/tmp/bench_pvm_XXXXXX");
@@ -340,15 +343,15 @@ static void ratios(struct bench *b)
     for (int i = 0; i < 2; i++) {
         make_rows(b);
         for (int k = 0; k < COUNT; k++)
-            if (wanted(b, k)) run_program(b, k, isas[i]);
-        table(b, i ? "32-bit programs" : "64-bit programs", !i);
+            if (program_wanted(b, k)) run_program(b, k, isas[i]);
+        print_table(b, i ? "32-bit programs" : "64-bit programs", !i);
     }
     rmdir(b->scratch);
     free(b->rows);
     printf("\n");
 }
 
-static void costs(const struct bench *b)
+static void measure_costs(const struct bench *b)
 {
     bench_instances(b->folder);
     bench_host_calls("interp");
@@ -357,14 +360,14 @@ static void costs(const struct bench *b)
     bench_tight_loops();
 }
 
-static bool known(const char *name)
+static bool program_known(const char *name)
 {
     for (int i = 0; i < COUNT; i++)
         if (!strcmp(programs[i].name, name)) return true;
     return false;
 }
 
-static void usage(void)
+static void print_usage(void)
 {
     fprintf(stderr, "bench_pvm [-d FOLDER] [-r ROUNDS] [-p PROGRAM] [-o ratios|costs|compile] "
                     "[BLOB ...]\n");
@@ -382,16 +385,17 @@ int main(int argc, char **argv)
         case 'p': b.only = optarg; break;
         case 'o': part = optarg; break;
         case 'c': once = atoi(optarg); break; /* internal: prints the seconds of one compilation */
-        default: usage();
+        default: print_usage();
         }
     if (once >= 0 && optind < argc)
         return printf("%.9f\n", bench_compile_once(argv[optind], once)) < 0;
-    if (b.rounds < 1 || b.rounds > ROUNDS_MAX || (b.only && !known(b.only))) usage();
-    if (part && strcmp(part, "ratios") && strcmp(part, "costs") && strcmp(part, "compile")) usage();
+    if (b.rounds < 1 || b.rounds > ROUNDS_MAX || (b.only && !program_known(b.only))) print_usage();
+    if (part && strcmp(part, "ratios") && strcmp(part, "costs") && strcmp(part, "compile"))
+        print_usage();
     if (limit && atof(limit) > 0) b.peer_seconds = atof(limit);
     if (peers && *peers) b.peer_count = peers_read(peers, &b.peers);
-    if (!part || !strcmp(part, "ratios")) ratios(&b);
-    if (!part || !strcmp(part, "costs")) costs(&b);
+    if (!part || !strcmp(part, "ratios")) measure_ratios(&b);
+    if (!part || !strcmp(part, "costs")) measure_costs(&b);
     for (int i = optind; i < argc && (!part || !strcmp(part, "compile")); i++) {
         bench_parsing(argv[i]);
         bench_compiling(argv[i]);

@@ -23,8 +23,8 @@ static uint32_t instructions_of(const struct pvm_code *code)
 }
 
 /* The shortest time of some rounds; *native: bytes of machine code. */
-static double compile(const struct pvm_code *code, const struct pvm_profile *profile, int mode,
-                      int rounds, double *native)
+static double measure_compile(const struct pvm_code *code, const struct pvm_profile *profile,
+                              int mode, int rounds, double *native)
 {
     struct pvm_config config = config_of(profile, mode);
     penta_error err = {0};
@@ -50,14 +50,14 @@ double bench_compile_once(const char *path, int mode)
     penta_bytes bytes;
     penta_module *module = bench_open(path, &bytes);
     const struct pvm_program *p = &pvm_module(module)->program;
-    double native, took = compile(&p->code, pvm_default_profile(p), mode, 1, &native);
+    double native, took = measure_compile(&p->code, pvm_default_profile(p), mode, 1, &native);
     penta_close(module);
     free((void *)bytes.data);
     return took;
 }
 
 /* The shortest time of some processes that have compiled nothing before. */
-static double cold(const char *path, int mode)
+static double measure_cold(const char *path, int mode)
 {
     double best = 1e9;
     char self[512] = "", note[64] = "", command[1024];
@@ -81,10 +81,10 @@ void bench_compiling(const char *path)
     uint32_t count = instructions_of(&p->code);
     for (int mode = 0; mode < MODES; mode++) {
         double native = 0;
-        double warm = compile(&p->code, pvm_default_profile(p), mode, ROUNDS, &native);
+        double warm = measure_compile(&p->code, pvm_default_profile(p), mode, ROUNDS, &native);
         printf("compile %-14.14s %-9s %6.1f ns an instruction (%u), the first time %6.1f; "
                "%4.1f bytes\n",
-               name, modes[mode], warm / count * 1e9, count, cold(path, mode) / count * 1e9,
+               name, modes[mode], warm / count * 1e9, count, measure_cold(path, mode) / count * 1e9,
                native / count);
     }
     penta_close(module);
@@ -99,7 +99,7 @@ struct generated {
     uint64_t state;
 };
 
-static uint32_t pick(struct generated *g, uint32_t n)
+static uint32_t generated_pick(struct generated *g, uint32_t n)
 {
     g->state ^= g->state << 13;
     g->state ^= g->state >> 7;
@@ -107,7 +107,10 @@ static uint32_t pick(struct generated *g, uint32_t n)
     return (uint32_t)((g->state >> 32) * n >> 32);
 }
 
-static uint8_t registers(struct generated *g) { return (uint8_t)(pick(g, 13) | pick(g, 13) << 4); }
+static uint8_t generated_registers(struct generated *g)
+{
+    return (uint8_t)(generated_pick(g, 13) | generated_pick(g, 13) << 4);
+}
 
 /* Roughly the mixture that compilers write: loads and stores, additions, one branch in eight. */
 static void add_instruction(struct generated *g)
@@ -119,20 +122,20 @@ static void add_instruction(struct generated *g)
                                      PVM_OP_load_indirect_u8,   PVM_OP_add_imm_64,
                                      PVM_OP_add_imm_32,         PVM_OP_shift_logical_left_imm_64};
     uint8_t *b = g->code + g->size;
-    uint32_t kind = pick(g, 16);
+    uint32_t kind = generated_pick(g, 16);
     g->mask[g->size >> 3] |= (uint8_t)(1u << (g->size & 7));
     g->count++;
-    b[1] = registers(g);
+    b[1] = generated_registers(g);
     if (kind < 5) {
-        b[0] = (uint8_t)pvm_ops[simple[pick(g, sizeof simple)]].number[PVM_LATEST64];
-        b[2] = (uint8_t)pick(g, 13);
+        b[0] = (uint8_t)pvm_ops[simple[generated_pick(g, sizeof simple)]].number[PVM_LATEST64];
+        b[2] = (uint8_t)generated_pick(g, 13);
         g->size += 3;
     } else if (kind < 14) {
-        b[0] = (uint8_t)pvm_ops[offset[pick(g, sizeof offset)]].number[PVM_LATEST64];
-        b[2] = (uint8_t)pick(g, 128);
+        b[0] = (uint8_t)pvm_ops[offset[generated_pick(g, sizeof offset)]].number[PVM_LATEST64];
+        b[2] = (uint8_t)generated_pick(g, 128);
         g->size += 3;
     } else {
-        b[0] = (uint8_t)pvm_ops[PVM_OP_branch_eq + pick(g, 4)].number[PVM_LATEST64];
+        b[0] = (uint8_t)pvm_ops[PVM_OP_branch_eq + generated_pick(g, 4)].number[PVM_LATEST64];
         g->branches[g->branch_count++] = g->size;
         g->size += 6;
         g->blocks[g->block_count++] = g->size;
@@ -140,11 +143,11 @@ static void add_instruction(struct generated *g)
 }
 
 /* Most branches stay near, some go anywhere. */
-static void aim(struct generated *g)
+static void aim_branches(struct generated *g)
 {
     for (uint32_t i = 0; i < g->branch_count; i++) {
-        uint32_t near = i < 20 ? 0 : i - 20, to = near + pick(g, 40);
-        if (!pick(g, 10) || to >= g->block_count) to = pick(g, g->block_count);
+        uint32_t near = i < 20 ? 0 : i - 20, to = near + generated_pick(g, 40);
+        if (!generated_pick(g, 10) || to >= g->block_count) to = generated_pick(g, g->block_count);
         uint32_t distance = g->blocks[to] - g->branches[i];
         memcpy(g->code + g->branches[i] + 2, &distance, 4);
     }
@@ -165,14 +168,15 @@ void bench_linear(void)
         g.mask[g.size >> 3] |= (uint8_t)(1u << (g.size & 7));
         g.code[g.size++] = 0;
         g.count++;
-        aim(&g);
+        aim_branches(&g);
         struct pvm_code code = {.isa = PVM_LATEST64,
                                 .bytes = {g.code, g.size},
                                 .mask = {g.mask, (g.size + 7) / 8},
                                 .starts = g.mask};
         printf("compile %3.1f MB of generated code, %7u instructions:", size / 1048576.0, g.count);
         for (int mode = 0; mode < MODES; mode++) {
-            double native, took = compile(&code, pvm_profile_find("polkavm"), mode, 5, &native);
+            double native,
+                took = measure_compile(&code, pvm_profile_find("polkavm"), mode, 5, &native);
             printf(" %s %5.1f%s", modes[mode], took / g.count * 1e9, mode < 2 ? "," : " ns each\n");
         }
         free(g.code);

@@ -5,7 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-static double nanoseconds(double start, int times) { return (bench_now() - start) / times * 1e9; }
+static double nanoseconds_each(double start, int times)
+{
+    return (bench_now() - start) / times * 1e9;
+}
 
 void bench_instances(const char *folder)
 {
@@ -22,7 +25,7 @@ void bench_instances(const char *folder)
     double start = bench_now();
     for (int i = 0; i < TIMES; i++) penta_vm_free(penta_pvm_pool_take(pool, &err));
     printf("instance from the pool, untouched                  %9.0f ns\n",
-           nanoseconds(start, TIMES));
+           nanoseconds_each(start, TIMES));
     start = bench_now();
     for (int i = 0; i < TIMES; i++) {
         penta_vm *vm = penta_pvm_pool_take(pool, &err);
@@ -33,13 +36,13 @@ void bench_instances(const char *folder)
         penta_vm_free(vm);
     }
     printf("instance, one page touched, one export called      %9.0f ns\n",
-           nanoseconds(start, TIMES));
+           nanoseconds_each(start, TIMES));
     enum { FRESH = 1000 };
     start = bench_now();
     for (int i = 0; i < FRESH; i++)
         penta_vm_free(penta_vm_new(module, "interp", NULL, 0, NULL, &err));
     printf("machine without a pool, interp                     %9.0f ns\n",
-           nanoseconds(start, FRESH));
+           nanoseconds_each(start, FRESH));
     penta_pvm_pool_free(pool);
     penta_close(module);
     free((void *)bytes.data);
@@ -67,7 +70,7 @@ void bench_host_calls(const char *engine)
         penta_vm_run(vm, UINT64_MAX, &stop);
     }
     printf("%-6s host call, out and back in                 %9.1f ns\n", engine,
-           nanoseconds(start, TIMES));
+           nanoseconds_each(start, TIMES));
     if (stop.kind != PENTA_STOP_HOST) bench_die("host call program", "did not call");
     start = bench_now();
     for (int i = 0; i < TIMES; i++) {
@@ -75,7 +78,7 @@ void bench_host_calls(const char *engine)
         penta_vm_run(vm, UINT64_MAX, &stop);
     }
     printf("%-6s call of an export that returns             %9.1f ns\n", engine,
-           nanoseconds(start, TIMES));
+           nanoseconds_each(start, TIMES));
     if (stop.kind != PENTA_STOP_HALT) bench_die("host call program", "did not halt");
     penta_vm_free(vm);
     penta_close(module);
@@ -104,8 +107,8 @@ static void *keep_running(void *user)
     return NULL;
 }
 
-static void interrupts(const penta_module *module, const char *engine, const char *name,
-                       const penta_option *options, size_t count)
+static void measure_interrupts(const penta_module *module, const char *engine, const char *name,
+                               const penta_option *options, size_t count)
 {
     double times[INTERRUPTS];
     penta_error err;
@@ -133,11 +136,11 @@ void bench_interrupts(void)
         {"call", "loop"}, {"gas", "9000000000000000000"}, {"gas-mode", "async"}};
     static const penta_option poll[] = {{"call", "loop"}, {"poll", "1"}};
     penta_module *module = bench_module("pub @loop:\n a0 = a0 + 1\n a1 = a1 ^ a0\n jump @loop\n");
-    interrupts(module, "interp", "interp", gas, 1);
-    interrupts(module, "jit", "jit", gas, 1);
-    interrupts(module, "jit", "jit with sync gas", gas, 2);
-    interrupts(module, "jit", "jit with async gas", gas, 3);
-    interrupts(module, "jit", "jit that polls", poll, 2);
+    measure_interrupts(module, "interp", "interp", gas, 1);
+    measure_interrupts(module, "jit", "jit", gas, 1);
+    measure_interrupts(module, "jit", "jit with sync gas", gas, 2);
+    measure_interrupts(module, "jit", "jit with async gas", gas, 3);
+    measure_interrupts(module, "jit", "jit that polls", poll, 2);
     penta_close(module);
 }
 
@@ -180,7 +183,7 @@ void bench_tight_loops(void)
 
 /* ---- reading ---- */
 
-static void ignore(void *user, const penta_error *finding) { (void)user, (void)finding; }
+static void ignore_finding(void *user, const penta_error *finding) { (void)user, (void)finding; }
 
 void bench_parsing(const char *path)
 {
@@ -191,7 +194,7 @@ void bench_parsing(const char *path)
         double start = bench_now();
         penta_module *module = penta_open(bytes, "pvm", NULL, 0, &err);
         if (!module) bench_die(path, err.message);
-        penta_validate(module, ignore, NULL);
+        penta_validate(module, ignore_finding, NULL);
         double took = bench_now() - start;
         if (took < best) best = took;
         penta_close(module);

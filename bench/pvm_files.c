@@ -23,7 +23,7 @@ penta_module *bench_open(const char *path, penta_bytes *bytes)
     return module;
 }
 
-static void say(void *user, const penta_error *finding)
+static void print_finding(void *user, const penta_error *finding)
 {
     (void)user;
     fprintf(stderr, "bench_pvm: %s\n", finding->message);
@@ -35,7 +35,7 @@ void bench_assemble(const char *path, const char *isa, const char *to)
     penta_bytes text = bench_read(path);
     penta_buffer out = {0};
     penta_error err = {0};
-    penta_module *module = penta_assemble(text, "pvm", &option, 1, say, NULL);
+    penta_module *module = penta_assemble(text, "pvm", &option, 1, print_finding, NULL);
     if (!module || !penta_encode(module, &out, &err)) bench_die(path, "does not assemble");
     FILE *f = fopen(to, "wb");
     if (!f || fwrite(out.data, 1, out.size, f) != out.size || fclose(f))
@@ -49,7 +49,7 @@ penta_module *bench_module(const char *text)
 {
     penta_option option = {"isa", "latest64"};
     penta_bytes bytes = {(const uint8_t *)text, strlen(text)};
-    penta_module *module = penta_assemble(bytes, "pvm", &option, 1, say, NULL);
+    penta_module *module = penta_assemble(bytes, "pvm", &option, 1, print_finding, NULL);
     if (!module) bench_die("a program of this benchmark", "does not assemble");
     return module;
 }

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char *trimmed(char *text)
+static char *text_trimmed(char *text)
 {
     char *end = text + strlen(text);
     while (end > text && strchr(" \t\r\n", end[-1])) *--end = 0;
@@ -27,21 +27,21 @@ size_t peers_read(const char *path, struct peer **out)
     while (fgets(line, sizeof line, f)) {
         number++;
         bool whole = strchr(line, '\n') || feof(f);
-        char *text = trimmed(line), *is = strchr(text, '=');
+        char *text = text_trimmed(line), *is = strchr(text, '=');
         if (whole && (!*text || *text == '#')) continue;
         snprintf(problem, sizeof problem, "line %zu is not NAME=COMMAND", number);
-        if (!whole || !is || is == text || !*trimmed(is + 1)) bench_die(path, problem);
+        if (!whole || !is || is == text || !*text_trimmed(is + 1)) bench_die(path, problem);
         *is = 0;
         *out = realloc(*out, (count + 1) * sizeof **out);
         if (!*out) bench_die(path, "no memory");
-        (*out)[count++] = (struct peer){strdup(trimmed(text)), strdup(trimmed(is + 1))};
+        (*out)[count++] = (struct peer){strdup(text_trimmed(text)), strdup(text_trimmed(is + 1))};
     }
     fclose(f);
     return count;
 }
 
 /* In its own process group, so that all processes that it starts can be ended. */
-static pid_t start(const struct peer *peer, const char *blob, int *from)
+static pid_t peer_start(const struct peer *peer, const char *blob, int *from)
 {
     int ends[2];
     if (pipe(ends)) return -1;
@@ -66,7 +66,7 @@ static pid_t start(const struct peer *peer, const char *blob, int *from)
 }
 
 /* Everything it prints until it closes its output; false: it was too slow. */
-static bool collect(int from, char *text, size_t capacity, double until)
+static bool peer_collect(int from, char *text, size_t capacity, double until)
 {
     size_t size = 0;
     for (;;) {
@@ -85,7 +85,7 @@ static bool collect(int from, char *text, size_t capacity, double until)
     return true;
 }
 
-static bool ended(pid_t child, int *status, double until)
+static bool peer_ended(pid_t child, int *status, double until)
 {
     while (waitpid(child, status, WNOHANG) != child) {
         if (bench_now() >= until) return false;
@@ -101,12 +101,12 @@ double peer_run(const struct peer *peer, const char *blob, double limit, char *n
     int from = -1, status = 0;
     double until = bench_now() + limit;
     fflush(stdout);
-    pid_t child = start(peer, blob, &from);
+    pid_t child = peer_start(peer, blob, &from);
     if (child < 0) {
         snprintf(note, capacity, "no start");
         return -1;
     }
-    bool done = collect(from, text, sizeof text, until) && ended(child, &status, until);
+    bool done = peer_collect(from, text, sizeof text, until) && peer_ended(child, &status, until);
     close(from);
     kill(-child, SIGKILL);
     if (!done) {
@@ -119,7 +119,7 @@ double peer_run(const struct peer *peer, const char *blob, double limit, char *n
         snprintf(note, capacity, "signal %d", WTERMSIG(status));
     else if (WEXITSTATUS(status))
         snprintf(note, capacity, "exit %d", WEXITSTATUS(status));
-    else if (end == text || *trimmed(end) || !isfinite(seconds) || seconds <= 0)
+    else if (end == text || *text_trimmed(end) || !isfinite(seconds) || seconds <= 0)
         snprintf(note, capacity, "no time");
     else
         return seconds;

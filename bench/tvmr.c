@@ -17,13 +17,13 @@ enum { ROUNDS = 15 };
 
 static volatile uint64_t sink;
 static uint64_t seed = 1;
-static uint32_t rnd(void)
+static uint32_t random_next(void)
 {
     seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (uint32_t)(seed >> 32);
 }
 
-static double bandwidth(void)
+static double measure_bandwidth(void)
 {
     size_t size = (size_t)256 << 20;
     uint64_t *data = malloc(size), sum = 0;
@@ -84,7 +84,7 @@ static size_t weight_bytes(const struct tvmr_cold *c, const struct setup *s)
     return w->rows * w->stride + (w->lows ? w->rows * w->chunks * 8 : 0);
 }
 
-static void product(const struct setup *s, double read_speed)
+static void measure_product(const struct setup *s, double read_speed)
 {
     struct tvmr_vm *vm = calloc(1, sizeof *vm);
     uint32_t dims[] = {(uint32_t)s->n, (uint32_t)s->n};
@@ -97,12 +97,12 @@ static void product(const struct setup *s, double read_speed)
     struct tvmr_cold *c = &vm->cold[0];
     uint8_t *temps = malloc(c->count);
     for (size_t i = 0; i < c->count; i++) {
-        c->weights[i] = (struct tvmr_signal){(int8_t)((int)(rnd() % 3) - 1),
-                                             (uint8_t)(s->equal ? 40 : rnd() % 256)};
-        if (temps) temps[i] = (uint8_t)(rnd() % 4);
+        c->weights[i] = (struct tvmr_signal){(int8_t)((int)(random_next() % 3) - 1),
+                                             (uint8_t)(s->equal ? 40 : random_next() % 256)};
+        if (temps) temps[i] = (uint8_t)(random_next() % 4);
     }
     if (s->temps && temps) tvmr_temps_set(vm, c, temps);
-    for (size_t i = 0; i < s->n; i++) x[i] = (int32_t)rnd() >> (32 - s->bits);
+    for (size_t i = 0; i < s->n; i++) x[i] = (int32_t)random_next() >> (32 - s->bits);
     struct speed kernel = run_for(vm, s, x, fast, false), plain = run_for(vm, s, x, slow, true);
     double upstream = s->temps ? 0.9 : 2.2, ops = 2.0 * (double)s->n * (double)s->n;
     double bytes = kernel.median / ops * (double)weight_bytes(c, s);
@@ -119,7 +119,7 @@ static void product(const struct setup *s, double read_speed)
     free(temps);
 }
 
-static void products(void)
+static void measure_products(void)
 {
     static const struct {
         const char *name;
@@ -139,33 +139,34 @@ static void products(void)
         size_t n;
         unsigned threads;
     } sizes[] = {{256, 1}, {1024, 1}, {4096, 1}, {4096, 2}};
-    double read_speed = bandwidth();
+    double read_speed = measure_bandwidth();
     printf("tvmr: read bandwidth %.1f GB/s; upstream's scalar products 2.2 GOP/s, gated 0.9\n"
            "  %-32s  size threads GOP/s   best definition  ratio  upstream   GB/s   of read\n",
            read_speed, "product");
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
-            product(&(struct setup){kinds[i].name, sizes[k].n, kinds[i].equal, kinds[i].temps,
-                                    kinds[i].gate, kinds[i].bits, sizes[k].threads},
-                    read_speed);
+            measure_product(&(struct setup){kinds[i].name, sizes[k].n, kinds[i].equal,
+                                            kinds[i].temps, kinds[i].gate, kinds[i].bits,
+                                            sizes[k].threads},
+                            read_speed);
 }
 
-static void ignore(void *user, const penta_error *finding) { (void)user, (void)finding; }
+static void ignore_finding(void *user, const penta_error *finding) { (void)user, (void)finding; }
 
-static void network(void)
+static void measure_network(void)
 {
     static const char text[] = ".registers\nC0: ternary[32, 16]\nC1: ternary[4, 32]\nH0: "
                                "i32[16]\n.program\nload_input H0\n"
                                "ternary_matmul H1, C0, H0\nshift H1, H1, 8\nrelu H1, "
                                "H1\nternary_matmul H2, C1, H1\nstore_output H2\nhalt\n";
     penta_error err;
-    penta_module *m = penta_assemble(bytes_of(text), "tvmr", NULL, 0, ignore, NULL);
+    penta_module *m = penta_assemble(bytes_of(text), "tvmr", NULL, 0, ignore_finding, NULL);
     penta_vm *vm = m ? penta_vm_new(m, NULL, NULL, 0, NULL, &err) : NULL;
     if (!vm) abort();
     for (unsigned i = 0; i < 2; i++)
         for (size_t k = 0; k < tvmr_vm(vm)->cold[i].count; k++)
-            tvmr_vm(vm)->cold[i].weights[k] =
-                (struct tvmr_signal){(int8_t)((int)(rnd() % 3) - 1), (uint8_t)rnd()};
+            tvmr_vm(vm)->cold[i].weights[k] = (struct tvmr_signal){
+                (int8_t)((int)(random_next() % 3) - 1), (uint8_t)random_next()};
     int32_t x[16];
     double times[ROUNDS];
     enum { RUNS = 100000 };
@@ -186,7 +187,7 @@ static void network(void)
     penta_close(m);
 }
 
-static void text(void)
+static void measure_assembler(void)
 {
     struct writer source = {0};
     writer_text(&source,
@@ -198,7 +199,8 @@ static void text(void)
     double times[5];
     for (int r = 0; r < 5; r++) {
         double start = bench_now();
-        penta_module *m = penta_assemble(writer_view(&source), "tvmr", NULL, 0, ignore, NULL);
+        penta_module *m =
+            penta_assemble(writer_view(&source), "tvmr", NULL, 0, ignore_finding, NULL);
         times[r] = bench_now() - start;
         penta_close(m);
     }
@@ -206,7 +208,7 @@ static void text(void)
     writer_free(&source);
 }
 
-static void load(void)
+static void measure_loader(void)
 {
     size_t count = (size_t)8 << 20;
     struct writer code = {0}, out = {0};
@@ -230,7 +232,7 @@ static void load(void)
         penta_module *m = penta_open(writer_view(&out), "tvmr", NULL, 0, &err);
         opening[r] = bench_now() - start;
         if (!m) abort();
-        penta_validate(m, ignore, NULL);
+        penta_validate(m, ignore_finding, NULL);
         checking[r] = bench_now() - start;
         penta_close(m);
     }
@@ -247,10 +249,10 @@ static void load(void)
 int main(int argc, char **argv)
 {
     (void)argv;
-    products();
+    measure_products();
     if (argc > 1) return 0;
-    network();
-    text();
-    load();
+    measure_network();
+    measure_assembler();
+    measure_loader();
     return 0;
 }

@@ -56,13 +56,13 @@ static double nbody(int steps)
 
 static double u[4096], v[4096], t[4096];
 
-static double element(int i, int j) { return 1.0 / ((i + j) * (i + j + 1) / 2 + i + 1); }
+static double spectral_element(int i, int j) { return 1.0 / ((i + j) * (i + j + 1) / 2 + i + 1); }
 
-static void times(int n, const double *from, double *to)
+static void spectral_times(int n, const double *from, double *to)
 {
     for (int i = 0; i < n; i++) {
         double sum = 0;
-        for (int j = 0; j < n; j++) sum += element(i, j) * from[j];
+        for (int j = 0; j < n; j++) sum += spectral_element(i, j) * from[j];
         to[i] = sum;
     }
 }
@@ -71,7 +71,7 @@ static void times_transposed(int n, const double *from, double *to)
 {
     for (int i = 0; i < n; i++) {
         double sum = 0;
-        for (int j = 0; j < n; j++) sum += element(j, i) * from[j];
+        for (int j = 0; j < n; j++) sum += spectral_element(j, i) * from[j];
         to[i] = sum;
     }
 }
@@ -81,9 +81,9 @@ static double spectral(int n)
     double above = 0, below = 0;
     for (int i = 0; i < n; i++) u[i] = 1;
     for (int k = 0; k < 10; k++) {
-        times(n, u, t);
+        spectral_times(n, u, t);
         times_transposed(n, t, v);
-        times(n, v, t);
+        spectral_times(n, v, t);
         times_transposed(n, t, u);
     }
     for (int i = 0; i < n; i++) {
@@ -105,25 +105,27 @@ static const uint32_t constants[64] = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-static uint32_t ror(uint32_t x, int n) { return x >> n | x << (32 - n); }
+static uint32_t word_ror(uint32_t x, int n) { return x >> n | x << (32 - n); }
 
-static void compress(uint32_t state[8], const uint8_t *block)
+static void sha256_compress(uint32_t state[8], const uint8_t *block)
 {
     uint32_t w[64];
     for (int i = 0; i < 16; i++)
         w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 |
                (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
     for (int i = 16; i < 64; i++) {
-        uint32_t s0 = ror(w[i - 15], 7) ^ ror(w[i - 15], 18) ^ w[i - 15] >> 3;
-        uint32_t s1 = ror(w[i - 2], 17) ^ ror(w[i - 2], 19) ^ w[i - 2] >> 10;
+        uint32_t s0 = word_ror(w[i - 15], 7) ^ word_ror(w[i - 15], 18) ^ w[i - 15] >> 3;
+        uint32_t s1 = word_ror(w[i - 2], 17) ^ word_ror(w[i - 2], 19) ^ w[i - 2] >> 10;
         w[i] = w[i - 16] + s0 + w[i - 7] + s1;
     }
     uint32_t a = state[0], b = state[1], c = state[2], d = state[3], e = state[4], f = state[5],
              g = state[6], h = state[7];
     for (int i = 0; i < 64; i++) {
-        uint32_t s1 = ror(e, 6) ^ ror(e, 11) ^ ror(e, 25), choice = (e & f) ^ (~e & g);
+        uint32_t s1 = word_ror(e, 6) ^ word_ror(e, 11) ^ word_ror(e, 25),
+                 choice = (e & f) ^ (~e & g);
         uint32_t t1 = h + s1 + choice + constants[i] + w[i];
-        uint32_t s0 = ror(a, 2) ^ ror(a, 13) ^ ror(a, 22), most = (a & b) ^ (a & c) ^ (b & c);
+        uint32_t s0 = word_ror(a, 2) ^ word_ror(a, 13) ^ word_ror(a, 22),
+                 most = (a & b) ^ (a & c) ^ (b & c);
         uint32_t t2 = s0 + most;
         h = g, g = f, f = e, e = d + t1, d = c, c = b, b = a, a = t1 + t2;
     }
@@ -139,7 +141,7 @@ static uint32_t sha256(int rounds)
                          0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
     for (int i = 0; i < 65536; i++) message[i] = (uint8_t)(i * 7);
     for (int r = 0; r < rounds; r++)
-        for (int at = 0; at < 65536; at += 64) compress(state, message + at);
+        for (int at = 0; at < 65536; at += 64) sha256_compress(state, message + at);
     return state[0];
 }
 
