@@ -22,7 +22,7 @@ static void build_file(struct cvbc_build *b, struct writer *out)
     abort();
 }
 
-static void bench_verify(const struct private_key *key)
+static void bench_verify(struct private_key *key)
 {
     enum { STRINGS = 255, LENGTH = 65785 }; /* just below the 16 MiB that a section may have */
     struct cvbc_build b = {.sign_key = key};
