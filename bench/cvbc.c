@@ -102,7 +102,7 @@ static double bench_machine(const char *name, const char *source)
     return steps / hinted;
 }
 
-static void bench_demo(const struct private_key *key)
+static void bench_demo(struct private_key *key)
 {
     static const char demo[] = "int n = 10;\nint square(int x) { return x * x; }\nvoid setup() {\n"
                                "  for (int i = 0; i < n; i++) printf(\"%d\\n\", square(i));\n}\n";
