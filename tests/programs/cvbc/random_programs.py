@@ -262,8 +262,10 @@ def native(texts):
     write("native.c", main.encode())
     run_program("gcc", "-w", "-O1", "-std=gnu17", "-fwrapv", "-fsigned-char", "-ffp-contract=off", "-fno-strict-aliasing", "native.c", "-o", "native",
                 needed=True, text=True)
-    done = run_program("./native", text=True, seconds=60, needed=True)
-    return done.stdout.split("=\n")[:-1]
+    done = run_program("./native", text=True, seconds=60)
+    if done.returncode and len(texts) == 1:
+        return [None]  # gcc 12 makes a / -b of -(a / b), also where that is -2147483648 / -1
+    return [native([text])[0] for text in texts] if done.returncode else done.stdout.split("=\n")[:-1]
 
 
 def renamed(text, number):
@@ -281,10 +283,14 @@ def main():
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
     if not has_command("gcc"):
         skip("no gcc")
+    crashed = 0
     for first in range(seed, seed + count, BATCH):
         seeds = range(first, min(first + BATCH, seed + count))
         texts = [Program(number).text() for number in seeds]
         for number, text, wanted in zip(seeds, texts, native(texts)):
+            crashed += wanted is None
+            if wanted is None:
+                continue
             source, made = os.path.abspath("p.ino"), os.path.abspath("p.cvbc")
             write(source, (HEAD + text + "int main() { return run(); }\n").encode())
             more = ["--portable"] if number % 4 == 0 else []
@@ -293,6 +299,7 @@ def main():
                 continue
             got = command("run", "-q", "--budget", "100000000", made).stdout
             expect(got.rsplit("halt ", 1)[0] == wanted, f"program {number} prints what gcc's prints:\n{got[-300:]}\nwanted\n{wanted[-200:]}")
+    expect(crashed <= 1 + count // 1000, f"{crashed} of {count} programs crash as gcc makes them")
     return summary()
 
 
