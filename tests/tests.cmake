@@ -68,6 +68,7 @@ penta_test(analysis ${PYTHON} tests/programs/analysis.py $<TARGET_FILE:penta_cli
 penta_test(report ${PYTHON} tests/programs/report.py $<TARGET_FILE:penta_cli>)
 penta_test(report-asan tests/tools/if_built asan/bin/penta ${PYTHON} tests/programs/report.py ${BUILDS}/asan/bin/penta)
 penta_test(debugger ${PYTHON} tests/programs/debugger.py $<TARGET_FILE:penta_cli>)
+penta_test(nested ${PYTHON} tests/programs/nested.py $<TARGET_FILE:penta_cli>)
 penta_test(debugger-shell ${PYTHON} tests/programs/analysis.py $<TARGET_FILE:penta_cli> debugger)
 penta_test(device ${PYTHON} tests/programs/analysis.py $<TARGET_FILE:penta_cli> device)
 penta_test(batch ${PYTHON} tests/programs/batch.py $<TARGET_FILE:penta_cli>)

@@ -376,6 +376,36 @@ PENTA_API size_t penta_detect(penta_bytes file, penta_guess *guesses, size_t max
  * to `evidence`, which may be NULL. */
 PENTA_API int penta_probe(penta_bytes file, const char *format, penta_buffer *evidence);
 
+typedef enum penta_nested_state {
+    PENTA_NESTED_VALID,   /* It opens, and penta_validate finds no error. */
+    PENTA_NESTED_INVALID, /* It opens, and penta_validate finds errors. */
+    PENTA_NESTED_HEADER   /* Only its head fits: the rest is damaged, or not there. */
+} penta_nested_state;
+typedef struct penta_nested { /* A file inside another. It is borrowed during the callback. */
+    const char *format;
+    const char *dialect;   /* its dialect, layout or version, such as "polkavm", or NULL */
+    const char *evidence;  /* why it is taken for this format, as penta_probe says it */
+    uint64_t offset, size; /* size 0: the format does not tell where the file ends */
+    unsigned depth; /* how many other found files, that are no PENTA_NESTED_HEADER, hold it */
+    penta_nested_state state;
+    const penta_error *error; /* the first error, with an offset inside the found file; or NULL */
+} penta_nested;
+typedef void penta_nested_report(void *user, const penta_nested *nested);
+typedef struct penta_nested_search {
+    uint64_t work;          /* how many bytes were searched, read and made */
+    uint64_t skipped;       /* how many magic numbers were not looked at: the work was too much */
+    uint64_t skipped_first; /* the offset of the first of them */
+} penta_nested_search;
+
+/* Finds files of all formats inside any bytes, such as an archive, an image of a memory, or another
+ * program, in the order of their offsets. Programs without a magic number are not found (pvm: the
+ * dialects doc and jam), nor is what is stored compressed or encrypted. The work is at most
+ * proportional to the size of `file`. `search` may be NULL. Returns false when memory ran out. */
+PENTA_API bool penta_detect_deep(penta_bytes file, penta_nested_report *report, void *user,
+                                 penta_nested_search *search, penta_error *err);
+/* Returns the name of a state, such as "valid", or NULL. */
+PENTA_API const char *penta_nested_state_name(penta_nested_state state);
+
 /* Opens a file, also a broken one: a damaged module describes itself up to the damage, and
  * penta_validate says what is wrong. When `format` is NULL, it is the one that an option
  * chooses, else the one that is detected. */

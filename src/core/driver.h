@@ -13,6 +13,7 @@ struct debug_info;    /* defined in core/debug/debug_info.h */
 struct layout_record; /* defined in core/layout/layout.h */
 struct layout_part;   /* defined in core/layout/parts.h */
 struct driver_edit;   /* defined in core/edit/edit.h */
+struct driver_nested; /* defined in core/nested.h */
 
 /* Makes another file of a module, as the options say. Reports every finding to `findings`, and
  * returns false when one was an error. */
@@ -79,6 +80,8 @@ struct driver {
     /* Assembles text to bytes. Reports every finding to `findings`, and returns false when one was an error. */
     bool (*assemble)(struct source *source, const penta_option *options, size_t count,
                      struct writer *out, struct findings *findings);
+    /* how files of the format are found inside other files, or NULL when they have no magic */
+    const struct driver_nested *nested;
     const struct driver_edit *edit; /* what an edit of fields repairs (core/edit/edit.h), or NULL */
     /* The ways to make another file of the same program: in another dialect, byte order or
      * version, encrypted or decrypted (keys come from files that the options name). The list

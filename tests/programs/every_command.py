@@ -67,6 +67,7 @@ def invocations():
     for file in FILES:
         for command in ("detect", "info", "inspect", "hex", "validate", "dis", "roundtrip", "jit"):
             yield [command, file], None
+        yield ["detect", "--deep", file], None
         yield ["convert", file, "--to", "polkavm"], None
         yield ["seal", file, "--key-file", secret, "--sign-key", key], None
         yield ["diff", file, FILES[FILES.index(file) - 1]], None

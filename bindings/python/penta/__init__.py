@@ -27,14 +27,15 @@ from typing import List
 from ._core import Document, Error, Finding, OptionValue, Stop, document, filled, text, words
 from ._library import lib as _lib
 from .debugger import Debugger, Point
-from .module import Branch, Line, Module, assemble, detect, link, open, probe, source_place
+from .module import (Branch, Line, Module, Nested, assemble, detect, detect_deep, link, open, probe,
+                     source_place)
 from .profile import Path, Profile
 from .session import Access, Frame, Machine, Region, Replay, Session, Variable
 
-__all__ = ["Access", "Branch", "Debugger", "Error", "Finding", "Frame", "Line", "Machine", "Module", "OptionValue",
-           "Path", "Point", "Profile", "Region", "Replay", "Session", "Stop", "Variable", "about", "assemble",
-           "detect", "engine_for_run", "engines", "formats", "instructions", "link", "open", "options", "probe",
-           "pvm_link", "rules", "source_place", "spec", "spec_forms", "traps", "version"]
+__all__ = ["Access", "Branch", "Debugger", "Error", "Finding", "Frame", "Line", "Machine", "Module", "Nested",
+           "OptionValue", "Path", "Point", "Profile", "Region", "Replay", "Session", "Stop", "Variable", "about", "assemble",
+           "detect", "detect_deep", "engine_for_run", "engines", "formats", "instructions", "link", "open", "options",
+           "probe", "pvm_link", "rules", "source_place", "spec", "spec_forms", "traps", "version"]
 version: str = _lib.penta_version().decode()
 
 

@@ -380,6 +380,34 @@ def probe(data: Buffer, format: str) -> Tuple[int, str]:  # noqa: A002
     return sure, _text(evidence.take())
 
 
+@dataclass(frozen=True)
+class Nested:
+    """A file inside other bytes, found by detect_deep. Its size is None where its format does not tell it."""
+    offset: int
+    size: Optional[int]
+    format: str
+    dialect: Optional[str]
+    evidence: str
+    depth: int
+    state: str  # valid, invalid, or header: only its head fits
+    error: Optional[Finding]  # the first error, with an offset inside the found file
+
+
+def detect_deep(data: Buffer) -> List[Nested]:
+    """The files of all formats inside any bytes, such as a firmware image or an archive, by their offsets."""
+    view, found = View(data), []
+
+    def report(_user: Any, raw: Any) -> None:
+        one = raw.contents
+        found.append(Nested(
+            one.offset, one.size or None, _text(one.format), _text(one.dialect) if one.dialect else None,
+            _text(one.evidence), one.depth, _text(lib.penta_nested_state_name(one.state)),
+            finding(one.error.contents) if one.error else None))
+
+    checked(lib.penta_detect_deep, view.bytes, types.penta_nested_report(report), None, None)
+    return found
+
+
 def source_place(source: str, offset: int) -> Tuple[int, int]:
     """Line and column, from 1 on, of an offset in a source text: where Error.offset is."""
     view, line, column = View(source.encode("utf-8", "surrogateescape")), ctypes.c_uint64(), ctypes.c_uint64()

@@ -402,6 +402,7 @@ static inline penta_bytes coil_symbol_name(const struct coil_module *m, size_t i
 
 /* container.c defines the functions below. */
 int coil_probe(penta_bytes file, struct writer *evidence);
+extern const struct driver_nested coil_nested;
 penta_module *coil_parse(penta_bytes file, const penta_option *options, size_t count,
                          penta_error *err);
 /* Writes the header in the byte order of the writer. If `natural` is true, the header has four

@@ -72,6 +72,7 @@ static void driver_data(const penta_module *module, penta_part_report *fn, void 
 
 const struct driver coil_driver = {
     DRIVER_ROW(coil, COIL_FORMAT, "COIL intermediate language object", ".casm", ";"),
+    .nested = &coil_nested,
     .records = coil_records,
     .exit_value = "variable V0",
     .isa = coil_isa,

@@ -239,6 +239,7 @@ static inline uint64_t cvbc_offset(const struct cvbc_module *m, const uint8_t *p
 
 /* container.c defines the functions below. */
 int cvbc_probe(penta_bytes file, struct writer *evidence);
+extern const struct driver_nested cvbc_nested;
 penta_module *cvbc_parse(penta_bytes file, const penta_option *options, size_t count,
                          penta_error *err);
 bool cvbc_encode(const penta_module *module, struct writer *out, penta_error *err);

@@ -50,6 +50,7 @@ static void cvbc_parts(const penta_module *module, penta_part_report *fn, void *
 
 const struct driver cvbc_driver = {
     DRIVER_ROW(cvbc, CVBC_FORMAT, "CockpitVM bytecode container", ".cvasm", ";"),
+    .nested = &cvbc_nested,
     .records = cvbc_records,
     .insn_bytes = cvbc_inst_bytes,
     .exit_value = "the word on top of the stack: what main returns",

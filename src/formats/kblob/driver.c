@@ -52,6 +52,7 @@ static bool is_register(penta_bytes word)
 
 const struct driver kblob_driver = {
     DRIVER_ROW(kblob, KBLOB_FORMAT, "mock-GPU kernel blob", ".kasm", ";"),
+    .nested = &kblob_nested,
     .records = kblob_records,
     .insn_bytes = kblob_inst_bytes,
     .isa = kblob_isa,

@@ -150,6 +150,7 @@ static inline const struct kblob_module *kblob_module(const penta_module *m)
 
 /* container.c defines the functions below. */
 int kblob_probe(penta_bytes file, struct writer *evidence);
+extern const struct driver_nested kblob_nested;
 penta_module *kblob_parse(penta_bytes file, const penta_option *options, size_t count,
                           penta_error *err);
 void kblob_describe(const penta_module *module, const penta_visitor *visitor);

@@ -71,6 +71,7 @@ static bool pvm_is_register(penta_bytes word)
 
 const struct driver pvm_driver = {
     DRIVER_ROW(pvm, PVM_FORMAT, "PolkaVM program", ".pvmasm", "//"),
+    .nested = &pvm_nested,
     .exit_value = "register a0",
     .isa = pvm_isa_list,
     .is_register = pvm_is_register,

@@ -139,6 +139,7 @@ static inline const struct pvm_module *pvm_module(const penta_module *m)
 
 /* The functions below are in container.c. */
 int pvm_probe(penta_bytes file, struct writer *evidence);
+extern const struct driver_nested pvm_nested;
 /* These functions return the words that an option may have, by index, from the table that reads
  * them. NULL comes after the last word. */
 word_list pvm_dialect_name, pvm_isa_name, pvm_entry_name, pvm_style_name, jam_version_name,

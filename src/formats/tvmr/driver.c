@@ -39,6 +39,7 @@ static void tvmr_parts(const penta_module *module, penta_part_report *fn, void *
 
 const struct driver tvmr_driver = {
     DRIVER_ROW(tvmr, TVMR_FORMAT, "ternary tensor machine", ".tasm", ";"),
+    .nested = &tvmr_nested,
     .records = tvmr_records,
     .insn_bytes = TVMR_INSN,
     .exit_value = "the first number of the output",

@@ -305,6 +305,7 @@ static inline uint32_t tvmr_operands(const struct tvmr_words *w)
 
 /* container.c defines what this block declares. */
 int tvmr_probe(penta_bytes file, struct writer *evidence);
+extern const struct driver_nested tvmr_nested;
 penta_module *tvmr_parse(penta_bytes file, const penta_option *options, size_t count,
                          penta_error *err);
 bool tvmr_encode(const penta_module *module, struct writer *out, penta_error *err);

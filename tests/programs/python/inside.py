@@ -7,6 +7,11 @@ assert "kblob" in penta.formats() and penta.version
 module = penta.assemble(".extern buf\nWRITE64 buf, 0x2A\nREAD8 buf\nSLEEP 5\nHALT\n", "kblob", define="buf=0x10000")
 data = module.encode()
 assert penta.detect(data) == [("kblob", 100)] and penta.detect(b"") == []
+inside = penta.detect_deep(b"?" * 5 + data + data[:20])
+assert [(one.offset, one.size, one.format, one.state, one.depth) for one in inside] == [
+    (5, len(data), "kblob", "valid", 0), (5 + len(data), len(data), "kblob", "header", 0)], inside
+assert inside[0].error is None and inside[1].error.code == "PENTA0001"
+assert penta.detect_deep(b"") == []
 again = penta.open(data)
 assert again.format == "kblob" and again.valid and again.damage is None and again.encode() == data
 tree = again.inspect()

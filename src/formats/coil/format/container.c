@@ -3,6 +3,7 @@
  * one a file has. */
 #include "coil/coil.h"
 #include <stdlib.h>
+#include "core/nested.h"
 
 #include "core/layout/tables.h"
 
@@ -366,6 +367,54 @@ penta_module *coil_parse(penta_bytes file, const penta_option *options, size_t c
     coil_close(&m->base);
     return NULL;
 }
+
+/* Finds the end of the object. It is not known when nothing follows the string table. */
+static uint64_t object_end(const struct attempt *a, penta_bytes rest, const char **broken)
+{
+    const struct coil_header *h = &a->header;
+    const uint64_t starts[] = {h->section_offset, h->symbol_offset, h->reloc_offset};
+    const uint64_t ends[] = {a->header_size, h->section_offset + h->section_count * a->section_size,
+                             h->symbol_offset + (uint64_t)h->symbol_count * coil_symbol_bytes,
+                             h->reloc_offset + (uint64_t)h->reloc_count * coil_reloc_bytes,
+                             h->string_offset + a->strings_size};
+    uint64_t end = 0;
+    bool known = ends[4] < rest.size;
+    for (int i = 0; i < 3; i++) known |= starts[i] > h->string_offset;
+    for (int i = 0; i < 5; i++) end = ends[i] > end ? ends[i] : end;
+    for (uint64_t i = 0; i < h->section_count; i++) {
+        const uint8_t *p = rest.data + h->section_offset + i * a->section_size;
+        struct range r = {.from = bytes_uint(p + 8, 8, a->big_endian),
+                          .size = bytes_uint(p + 16, 8, a->big_endian)};
+        if (bytes_uint(p, 4, a->big_endian) == COIL_S_BSS || !r.size) continue;
+        if (!container_inside(&r, rest.size)) *broken = "a section is not in the file";
+        if (!*broken && r.from + r.size > end) end = r.from + r.size;
+    }
+    return known && !*broken ? end : 0;
+}
+
+static bool coil_head(penta_bytes rest, struct nested_head *head)
+{
+    static const char *const dialects[] = {"packed, little-endian", "packed, big-endian",
+                                           "natural, little-endian", "natural, big-endian"};
+    struct attempt a;
+    bool whole = try_layout(&a, rest, false) || try_layout(&a, rest, true);
+    *head = (struct nested_head){0};
+    if (!whole) {
+        a = (struct attempt){0};
+        head->broken = "a table is not in the file, or overlaps another";
+        if (!read_header(&a, rest)) {
+            a = (struct attempt){.natural = true};
+            if (!read_header(&a, rest)) return false;
+        }
+    } else {
+        head->size = object_end(&a, rest, &head->broken);
+        head->work = a.header.section_count * a.section_size;
+    }
+    head->dialect = dialects[2 * a.natural + a.big_endian];
+    return true;
+}
+
+const struct driver_nested coil_nested = {{0x4c494f43}, coil_head};
 
 void coil_close(penta_module *module)
 {

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/bytes.h"
 #include "core/describe.h"
+#include "core/nested.h"
 #include "cvbc/format/hardware/board.h"
 
 /* The functions below detect the layout (CVBC 17.4). */
@@ -390,6 +391,21 @@ static int legacy_probe(penta_bytes file, struct writer *evidence)
     return good ? 100 : 40;
 }
 
+/* The wrapper has nothing but its checksums that other bytes would not have. Both may be tried, bit
+ * by bit, here, by the probe and by the parser, which counts as work for each byte. */
+static bool legacy_head(penta_bytes rest, struct nested_head *head)
+{
+    struct cvbc_legacy layout;
+    const char *why;
+    if (rest.size < CONC_BYTES) return false;
+    uint64_t size = bytes_get32(rest.data + 4);
+    if (size > rest.size - CONC_BYTES) return false;
+    *head = (struct nested_head){CONC_BYTES + size, "legacy", NULL, 15 * size};
+    return cvbc_legacy_detect(rest, &layout, &why);
+}
+
+static const struct driver_nested legacy_nested = {{CONC}, legacy_head};
+
 static penta_module *legacy_parse(penta_bytes file, const penta_option *options, size_t count,
                                   penta_error *err)
 {
@@ -520,6 +536,7 @@ const struct driver cvbc_legacy_driver = {
     .number = CVBC_FORMAT | 0x100,
     .rules = no_rules,
     .options = options,
+    .nested = &legacy_nested,
     .probe = legacy_probe,
     .parse = legacy_parse,
     .verify = legacy_verify,
