@@ -7,8 +7,6 @@ struct nested_found {
     uint64_t last;
 };
 
-static void nested_ignore(void *user, const penta_error *finding) { (void)user, (void)finding; }
-
 static void nested_check(void *user, const penta_nested *n)
 {
     struct nested_found *f = user;
@@ -26,7 +24,7 @@ static void nested_check(void *user, const penta_nested *n)
     penta_module *module = penta_open(bytes, n->format, NULL, 0, &err);
     if (!module || penta_module_damage(module))
         check_failed("a file that does not open", n->offset, 0);
-    if (penta_validate(module, nested_ignore, NULL) != (n->state == PENTA_NESTED_VALID))
+    if (penta_validate(module, ignore_finding, NULL) != (n->state == PENTA_NESTED_VALID))
         check_failed("another result alone", n->offset, (uint64_t)n->state);
     penta_close(module);
 }
@@ -38,4 +36,5 @@ void fuzz_one(const uint8_t *data, size_t size)
     penta_error err;
     if (!penta_detect_deep(found.file, nested_check, &found, &search, &err))
         check_failed("a search that failed", err.code, err.offset);
+    if (search.work > (UINT64_C(1) << 30)) check_failed("too much work", search.work, size);
 }
