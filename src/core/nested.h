@@ -10,6 +10,7 @@ struct nested_head {
     const char *broken;
     /* how many bytes are read or made in addition to those of the file, also for no head */
     uint64_t work;
+    uint64_t made; /* how many bytes opening it makes, of what is compressed */
 };
 
 enum { NESTED_MAGIC = 4, NESTED_MAGICS = 3 };

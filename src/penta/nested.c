@@ -89,10 +89,10 @@ static bool nested_candidate(struct nested_scan *s, const struct driver *driver,
     } else if (head.size > rest.size) {
         error_at(&why, BASE_TRUNCATED, rest.size, "it has %llu bytes, and %zu are there",
                  (unsigned long long)head.size, rest.size);
-    } else if (s->search.work > s->limit || bytes.size > s->limit - s->search.work) {
+    } else if (s->search.work > s->limit || bytes.size + head.made > s->limit - s->search.work) {
         error_at(&why, BASE_LIMIT, 0, "it was not opened: too much was claimed before it");
     } else {
-        s->search.work += bytes.size;
+        s->search.work += bytes.size + head.made;
         ok = nested_open(s, driver, bytes, &found, &why);
     }
     ok = ok && writer_ok(&evidence, s->err);

@@ -400,7 +400,7 @@ static bool legacy_head(penta_bytes rest, struct nested_head *head)
     if (rest.size < CONC_BYTES) return false;
     uint64_t size = bytes_get32(rest.data + 4);
     if (size > rest.size - CONC_BYTES) return false;
-    *head = (struct nested_head){CONC_BYTES + size, "legacy", NULL, 15 * size};
+    *head = (struct nested_head){.size = CONC_BYTES + size, .dialect = "legacy", .work = 15 * size};
     return cvbc_legacy_detect(rest, &layout, &why);
 }
 

@@ -46,7 +46,7 @@ static bool packed_head(penta_bytes rest, struct nested_head *head)
     tvmr_envelope_head_read(&r, &e);
     *head = (struct nested_head){.size = r.pos + (uint64_t)e.stored_size,
                                  .dialect = e.cipher ? "encrypted image" : "compressed image",
-                                 .work = e.plain_size};
+                                 .made = e.plain_size};
     return !err.code && e.codec <= 1 && e.cipher <= 1 && !e.zero;
 }
 
