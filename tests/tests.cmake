@@ -87,6 +87,7 @@ penta_vectors_test(pvm-link-suite riscv-tests ${PYTHON} tests/programs/pvm/pvm_l
 penta_test(walks ${PYTHON} tests/programs/walks.py $<TARGET_FILE:penta_cli>)
 penta_test(riscv ${PYTHON} tests/programs/pvm/riscv.py $<TARGET_FILE:penta_cli>)
 penta_test(edit ${PYTHON} tests/programs/edit.py $<TARGET_FILE:penta_cli>)
+penta_test(code-diff ${PYTHON} tests/programs/code_diff.py $<TARGET_FILE:penta_cli>)
 penta_test(coverage ${PYTHON} tests/programs/coverage.py $<TARGET_FILE:penta_cli>)
 penta_test(properties tests/tools/properties.sh $<TARGET_FILE:penta_cli> $<TARGET_FILE:properties> 2)
 penta_test(properties-asan tests/tools/properties.sh $<TARGET_FILE:penta_cli> ${BUILDS}/asan/bin/properties 7)

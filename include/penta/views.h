@@ -117,6 +117,17 @@ PENTA_API bool penta_diff_each(const penta_module *a, const penta_module *b,
 PENTA_API bool penta_diff(const penta_module *a, const penta_module *b, const penta_option *options,
                           size_t count, penta_buffer *out, size_t *differences, penta_error *err);
 
+/* Appends the differences of the code of two files of one format, by instruction within functions. Texts are
+ * compared without addresses. Functions belong together by name, by equal code, or by similar code near the same
+ * place. Instructions that stand elsewhere are shown as moved; those that differ in registers alone, by one renaming
+ * of registers in a function, as renamed. Order and addresses of functions do not matter. The options are form ("text",
+ * "side" for two columns, "html" for a page, or "json", a list of functions), width (of both columns, 80), title-a and
+ * title-b (for the page), and colors. `differences`, which may be NULL, is how many instructions and names of functions
+ * differ. The work is bounded: where files have little in common, equal instructions may be shown as different. */
+PENTA_API bool penta_diff_code(const penta_module *a, const penta_module *b,
+                               const penta_option *options, size_t count, penta_buffer *out,
+                               size_t *differences, penta_error *err);
+
 /* The functions below find the places of offsets. */
 
 /* A penta_place is the place of a finding in the tree of its module. */

@@ -249,8 +249,9 @@ static void open_output(struct cli *c)
     if (!c->out_is_file && !c->captured) c->out.sink = terminal_text;
     if (!c->value[OPT_JSON]) return;
     char schema[40];
-    snprintf(schema, sizeof schema, "penta.%s%s/%d", commands[c->command].name,
-             lists_files(c) ? "-list" : "", cli_schema(c));
+    const char *kind = lists_files(c) ? "-list" : c->value[OPT_CODE] ? "-code" : "";
+    snprintf(schema, sizeof schema, "penta.%s%s/%d", commands[c->command].name, kind,
+             cli_schema(c));
     c->json.out = &c->out;
     json_object(&c->json, NULL);
     json_text(&c->json, "schema", schema);

@@ -125,6 +125,19 @@ class Module:
         found: List[Document] = json.loads(out.take())
         return found
 
+    def diff_code(self, other: "Module") -> List[Document]:
+        """Differences of the code by instruction: dicts of functions with change, name_a, name_b, registers, instructions."""
+        out = Filled()
+        checked(lib.penta_diff_code, self._handle, other._handle, *options({"form": "json"}), out.ref, None)
+        found: List[Document] = json.loads(out.take())
+        return found
+
+    def diff_code_text(self, other: "Module", form: str = "text", width: int = 80) -> str:
+        """The same as lines ("text"), as two columns ("side") or as a page ("html")."""
+        out = Filled()
+        checked(lib.penta_diff_code, self._handle, other._handle, *options({"form": form, "width": width}), out.ref, None)
+        return _text(out.take())
+
     def report(self, title: Optional[str] = None, counts: Iterable[Buffer] = (), folded: Buffer = b"",
                all: bool = False) -> str:  # noqa: A002
         """Everything about the file as one HTML page. counts: what penta cover --data wrote; folded: what penta profile

@@ -137,6 +137,8 @@ assert bytes(edited)[4] == 7 and not dropped and len(edited) == len(data)
 other = penta.assemble("HALT\n", "kblob")
 assert module.diff(module) == [] and module.diff(other)[0]["path"] == "/header/instCount"
 assert module.diff(other, select="/header/version") == []
+assert module.diff_code(module) == [] and module.diff_code_text(module) == ""
+assert module.diff_code(other)[0]["instructions"] and "@@" in module.diff_code_text(other, form="side", width=60)
 assert module.arrows() == [] and module.code(arrows="ascii") == module.code()
 page = module.report(title="<a name>", folded=b"main;f 12\n")
 assert page.startswith("<!DOCTYPE html>") and "&lt;a name&gt;" in page and "<a name>" not in page
