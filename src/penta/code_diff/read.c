@@ -85,9 +85,14 @@ struct code_reading {
     penta_error *err;
 };
 
+/* Whether a word is an address, as a number or as a label such as L20 or .L20 that a listing made of it. */
 static bool word_is(penta_bytes word, uint64_t value)
 {
     uint64_t number = 0;
+    if (word.size > 2 && word.data[0] == '.' && word.data[1] == 'L')
+        word = bytes_slice(word, 2, SIZE_MAX);
+    else if (word.size > 1 && word.data[0] == 'L')
+        word = bytes_slice(word, 1, SIZE_MAX);
     bool hex = word.size > 2 && word.data[0] == '0' && word.data[1] == 'x';
     if (!word.size || word.size > 18) return false;
     for (size_t i = hex ? 2 : 0; i < word.size; i++) {
