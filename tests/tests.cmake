@@ -86,6 +86,7 @@ penta_test(pvm-link ${PYTHON} tests/programs/pvm/pvm_link.py $<TARGET_FILE:penta
 penta_vectors_test(pvm-link-suite riscv-tests ${PYTHON} tests/programs/pvm/pvm_link.py $<TARGET_FILE:penta_cli> {})
 penta_test(walks ${PYTHON} tests/programs/walks.py $<TARGET_FILE:penta_cli>)
 penta_test(riscv ${PYTHON} tests/programs/pvm/riscv.py $<TARGET_FILE:penta_cli>)
+penta_test(lenient ${PYTHON} tests/programs/lenient.py $<TARGET_FILE:penta_cli>)
 penta_test(edit ${PYTHON} tests/programs/edit.py $<TARGET_FILE:penta_cli>)
 penta_test(code-diff ${PYTHON} tests/programs/code_diff.py $<TARGET_FILE:penta_cli>)
 penta_test(coverage ${PYTHON} tests/programs/coverage.py $<TARGET_FILE:penta_cli>)

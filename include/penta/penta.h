@@ -244,7 +244,10 @@ typedef enum penta_scope {
      * programs. */
     PENTA_SCOPE_PROGRAM,
     PENTA_SCOPE_RUNTIME, /* the program at run time: its machine fails when it gets there */
-    PENTA_SCOPE_OTHER    /* a text, an option, a link or a file, and no module */
+    PENTA_SCOPE_OTHER,   /* a text, an option, a link or a file, and no module */
+    /* The container, but the rest can be read without what is wrong. In a module opened with the
+     * option 'lenient' such findings are warnings; otherwise it is PENTA_SCOPE_CONTAINER. */
+    PENTA_SCOPE_RECOVERABLE
 } penta_scope;
 /* A penta_class says what kind of failure an error is for the user. The tool's exit code follows
  * from it. */
@@ -408,7 +411,8 @@ PENTA_API const char *penta_nested_state_name(penta_nested_state state);
 
 /* Opens a file, also a broken one: a damaged module describes itself up to the damage, and
  * penta_validate says what is wrong. When `format` is NULL, it is the one that an option
- * chooses, else the one that is detected. */
+ * chooses, else the one that is detected. With the option 'lenient', damage of rules of
+ * PENTA_SCOPE_RECOVERABLE is passed over and reported as warnings (not of cvbc-legacy). */
 PENTA_API penta_module *penta_open(penta_bytes file, const char *format,
                                    const penta_option *options, size_t count, penta_error *err);
 PENTA_API void penta_close(penta_module *module); /* `module` may be NULL. */

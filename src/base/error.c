@@ -54,8 +54,21 @@ const char *severity_text(penta_severity severity)
     return texts[severity];
 }
 
+/* Tells whether reading goes on after this error, because the file was opened leniently. */
+static bool finding_recovered(const struct findings *f, const penta_error *err)
+{
+    if (!f->lenient || err->severity != PENTA_ERROR) return false;
+    const penta_rule *rule = rule_find(f->rules, err->code);
+    return rule && rule->scope == PENTA_SCOPE_RECOVERABLE;
+}
+
 void findings_pass(struct findings *f, const penta_error *err)
 {
+    penta_error recovered = *err;
+    if (finding_recovered(f, err)) {
+        recovered.severity = PENTA_WARNING;
+        err = &recovered;
+    }
     size_t *counts[] = {
         [PENTA_ERROR] = &f->errors, [PENTA_WARNING] = &f->warnings, [PENTA_INFO] = &f->infos};
     ++*counts[err->severity];

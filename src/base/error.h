@@ -37,6 +37,8 @@ struct findings {
     const penta_rule *rules; /* the rules of the format, which give each code its severity */
     penta_report *report;
     void *user;
+    /* Findings of rules of PENTA_SCOPE_RECOVERABLE are warnings. */
+    bool lenient;
     size_t errors, warnings, infos;
     struct long_work
         /* The search for findings is long work (base/long_work.h): when `work` is ended, the

@@ -133,6 +133,30 @@ static bool format_served(struct cli *c, const char *name, const char *format)
     return false;
 }
 
+static void deviation_add(void *user, const penta_error *finding)
+{
+    const penta_rule *rule = penta_rule_find(finding->code);
+    if (finding->severity == PENTA_WARNING && rule && rule->scope == PENTA_SCOPE_RECOVERABLE)
+        finding_sink_add(user, finding);
+}
+
+/* Lists what was passed over in a file because of --lenient. The command validate lists it among
+ * all findings. */
+static void input_deviations(struct cli *c, const struct input *in)
+{
+    struct finding_sink sink;
+    bool lenient = option_given(c->format_options, c->format_option_count, "lenient");
+    if (!lenient || c->command == COMMAND_VALIDATE) return;
+    finding_sink_init(&sink, c, in->name);
+    sink.module = in->module;
+    sink.uncounted = true;
+    penta_validate(in->module, deviation_add, &sink);
+    if (sink.count)
+        finding_sink_tell(&sink);
+    else
+        finding_sink_drop(&sink);
+}
+
 bool input_open(struct cli *c, const char *name, struct input *in)
 {
     if (!input_read(c, name, in)) return false;
@@ -162,7 +186,10 @@ bool input_open(struct cli *c, const char *name, struct input *in)
     in->module = penta_open(input_bytes(in), sure ? format : NULL, options, count, &err);
     free(options);
     if (in->module) c->format_seen = penta_module_format(in->module);
-    if (in->module && format_accepts(c, name, in->module)) return true;
+    if (in->module && format_accepts(c, name, in->module)) {
+        input_deviations(c, in);
+        return true;
+    }
     if (in->module) {
         input_close(in);
         return false;

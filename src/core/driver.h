@@ -110,19 +110,33 @@ static inline uint64_t next_number(const penta_module *module, uint64_t pc)
     return pc + 1;
 }
 
+enum { MODULE_PASSED_MAX = 8 };
+
 /* The module struct of every format begins with this struct. The format casts it to its own
  * struct in one place. */
 struct penta_module {
     const struct driver *driver;
     penta_bytes file;
     penta_error damage; /* its code is 0 when the module is whole */
-    void *owned;        /* bytes of the file that are freed with the module, or NULL */
-    atomic_bool sound;  /* module_verify has found nothing that keeps a machine from running the
+    bool lenient;       /* It was opened with the option 'lenient'. */
+    /* what the parser passed over because of that, and how much of it there is */
+    penta_error passed[MODULE_PASSED_MAX];
+    size_t passed_count;
+    void *owned;       /* bytes of the file that are freed with the module, or NULL */
+    atomic_bool sound; /* module_verify has found nothing that keeps a machine from running the
                          * module. */
 };
 /* Verifies the module and reports the findings. When no finding breaks the container, the module
  * keeps that, so that opening a machine need not verify again. */
 void module_verify(const penta_module *module, struct findings *findings);
-/* Makes a module struct of `bytes` bytes. The bytes after the common part are zero. Returns NULL
+/* Tells whether the rules of the format may lower findings about the module to warnings: it was
+ * opened with 'lenient', and the parser has read it to the end. */
+bool module_lenient(const penta_module *module);
+/* Lets a parser go on after damage when the module was opened with 'lenient' and the rule is
+ * recoverable: keeps *damage for the verification, clears it and returns true. Otherwise
+ * returns false. */
+bool module_pass_over(penta_module *module, penta_error *damage);
+/* Makes a module struct of `bytes` bytes for a file opened with these options. The bytes after the common part are zero. Returns NULL
  * with an error when memory ran out. */
-void *module_new(size_t bytes, const struct driver *driver, penta_bytes file, penta_error *err);
+void *module_new(size_t bytes, const struct driver *driver, penta_bytes file,
+                 const penta_option *options, size_t count, penta_error *err);

@@ -33,6 +33,7 @@ const penta_trap TABLE_NAME(FORMAT, traps)[] = {
 
 static const penta_option_info options[] = {
 #define OPTION(...) OPTION_ROW(__VA_ARGS__),
+#include "core/options.def"
 #include TABLE_FILE(FORMAT, options)
     {.key = NULL}};
 

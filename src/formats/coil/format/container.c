@@ -354,7 +354,7 @@ static bool read_options(struct coil_module *m, const penta_option *options, siz
 penta_module *coil_parse(penta_bytes file, const penta_option *options, size_t count,
                          penta_error *err)
 {
-    struct coil_module *m = module_new(sizeof *m, &coil_driver, file, err);
+    struct coil_module *m = module_new(sizeof *m, &coil_driver, file, options, count, err);
     if (!m) return NULL;
     bool ok =
         file.size <= UINT32_MAX || error_at(err, BASE_LIMIT, 0, "an object of more than 4 GiB");

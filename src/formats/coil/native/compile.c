@@ -336,6 +336,7 @@ bool coil_native_compile(const struct coil_module *m, bool text, const volatile 
     struct long_work *work = flag_work_begin(&between, stop);
     struct findings findings = {
         .rules = coil_rules, .report = first_error, .user = err, .work = work};
+    findings.lenient = module_lenient(&m->base);
     if (!coil_target_runs(&m->header, err)) return false;
     coil_verify(&m->base, &findings);
     if (work->ended) return error_at(err, BASE_STATE, 0, "interrupted while compiling");

@@ -140,7 +140,7 @@ static void parse_security(struct cvbc_module *m)
 static penta_module *container_parse(penta_bytes file, const penta_option *options, size_t count,
                                      bool inner, penta_error *err)
 {
-    struct cvbc_module *m = module_new(sizeof *m, &cvbc_driver, file, err);
+    struct cvbc_module *m = module_new(sizeof *m, &cvbc_driver, file, options, count, err);
     if (!m) return NULL;
     m->is_inner = inner;
     lock_open(&m->lock);

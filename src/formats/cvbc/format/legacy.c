@@ -416,7 +416,7 @@ static penta_module *legacy_parse(penta_bytes file, const penta_option *options,
         error_at(err, CVBC_LEGACY, 0, "%s", why);
         return NULL;
     }
-    struct legacy_module *m = module_new(sizeof *m, &cvbc_legacy_driver, file, err);
+    struct legacy_module *m = module_new(sizeof *m, &cvbc_legacy_driver, file, options, count, err);
     if (!m) return NULL;
     m->layout = layout;
     return &m->base;

@@ -302,6 +302,7 @@ static bool open_signature(struct cvbc_module *m)
     struct cvbc_opened *o = &m->opened;
     if (!o->signature_checked) {
         struct findings f = {.rules = cvbc_rules, .report = error_keep_first, .user = &o->failure};
+        f.lenient = module_lenient(&m->base);
         cvbc_check_full(m, &f);
         o->signature_passed = !o->failure.code && check_signature(m, o);
         o->signature_checked = true;

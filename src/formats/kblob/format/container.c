@@ -54,6 +54,7 @@ static bool parse_code(struct kblob_module *m, penta_error *err)
         error_at(&m->base.damage, KBLOB_TRUNCATED_CODE, file.size,
                  "%llu instructions end at 0x%llx, but the file ends at 0x%zx",
                  (unsigned long long)count, (unsigned long long)need, file.size);
+        if (there) module_pass_over(&m->base, &m->base.damage);
     }
     m->count = (size_t)(count < there ? count : there);
     m->insts = arena_alloc(&m->arena, m->count, sizeof *m->insts, err);
@@ -75,7 +76,7 @@ penta_bytes kblob_metadata(const struct kblob_module *m)
 penta_module *kblob_parse(penta_bytes file, const penta_option *options, size_t count,
                           penta_error *err)
 {
-    struct kblob_module *m = module_new(sizeof *m, &kblob_driver, file, err);
+    struct kblob_module *m = module_new(sizeof *m, &kblob_driver, file, options, count, err);
     if (!m) return NULL;
     m->check_trailer = option_text(options, count, "trailer") != NULL;
     m->instructions_max = KBLOB_INSTRUCTIONS_MAX;

@@ -38,6 +38,7 @@ bool kblob_convert(const penta_module *module, const penta_option *options, size
     const struct kblob_module *m = kblob_module(module);
     const char *to = option_text(options, count, "to");
     struct kblob_header header = m->header;
+    header.instCount = (uint32_t)m->count; /* fewer than a damaged header claims */
     if (to && strcmp(to, "1") && strcmp(to, "2")) {
         findings_add(findings, BASE_OPTION_VALUE, 0, NULL, "to '%.40s' is not 1 or 2", to);
         return false;

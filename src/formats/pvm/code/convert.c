@@ -381,7 +381,8 @@ static bool convert_keep_extra(struct conversion *c)
     p->sections = arena_alloc(&c->arena, c->from->section_count, sizeof *p->sections, &c->err);
     if (!p->sections) return false;
     for (size_t i = 0; i < c->from->section_count; i++)
-        if (c->from->sections[i].extra) p->sections[extra++] = c->from->sections[i];
+        if (c->from->sections[i].extra && c->from->sections[i].id >= PVM_SECTION_OPTIONAL)
+            p->sections[extra++] = c->from->sections[i];
     p->section_count = p->dialect == PVM_POLKAVM ? extra : 0;
     if (p->dialect != PVM_POLKAVM) convert_lost(c, extra, "unknown sections");
     return true;
@@ -439,6 +440,7 @@ static void convert_keep_first(void *user, const penta_error *finding)
 static bool convert_sound(struct conversion *c)
 {
     struct findings f = {.rules = pvm_rules, .report = convert_keep_first, .user = &c->err};
+    f.lenient = module_lenient(&c->m->base);
     pvm_verify(&c->m->base, &f);
     return !c->err.code;
 }

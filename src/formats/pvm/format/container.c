@@ -226,7 +226,7 @@ penta_module *pvm_parse(penta_bytes file, const penta_option *options, size_t co
 {
     enum pvm_dialect dialect;
     if (!choose_dialect(file, option_text(options, count, "dialect"), &dialect, err)) return NULL;
-    struct pvm_module *m = module_new(sizeof *m, &pvm_driver, file, err);
+    struct pvm_module *m = module_new(sizeof *m, &pvm_driver, file, options, count, err);
     if (!m) return NULL;
     m->program.dialect = dialect;
     struct pvm_parse p = {.m = m,
@@ -258,7 +258,8 @@ bool pvm_write(const struct pvm_program *program, struct writer *out, penta_erro
 
 bool pvm_encode(const penta_module *module, struct writer *out, penta_error *err)
 {
-    if (!module->damage.code) return pvm_write(&pvm_module(module)->program, out, err);
+    if (!module->damage.code && !module->passed_count)
+        return pvm_write(&pvm_module(module)->program, out, err);
     writer_bytes(out, module->file.data, module->file.size);
     return writer_ok(out, err);
 }

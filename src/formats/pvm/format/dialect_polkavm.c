@@ -21,10 +21,12 @@ static bool take_imports(struct pvm_parse *p, struct reader *r)
     struct pvm_program *program = &p->m->program;
     uint32_t count = pvm_take_varint(p, r);
     if (r->err->code) return false;
-    if (count > reader_left(r) / 4)
-        return error_at(r->err, PVM_IMPORT_TABLE, reader_at(r),
-                        "the offsets of %u imports do not fit %zu bytes", (unsigned)count,
-                        reader_left(r));
+    if (count > reader_left(r) / 4) {
+        error_at(r->err, PVM_IMPORT_TABLE, reader_at(r),
+                 "the offsets of %u imports do not fit %zu bytes", (unsigned)count, reader_left(r));
+        if (!module_pass_over(&p->m->base, r->err)) return false;
+        count = (uint32_t)(reader_left(r) / 4);
+    }
     const uint8_t *offsets = reader_take(r, (size_t)count * 4);
     penta_bytes names = reader_bytes(r, reader_left(r));
     program->imports = arena_alloc(&p->m->arena, count, sizeof *program->imports, p->fatal);
@@ -127,12 +129,15 @@ static bool take_section(struct pvm_parse *p, struct pvm_section *s, unsigned *l
     s->offset = reader_at(r);
     s->id = (uint8_t)reader_uint(r, 1);
     bool known = section_known(s->id, last);
-    if (!known && s->id < PVM_SECTION_OPTIONAL)
-        return error_at(r->err, PVM_BAD_SECTION, s->offset,
-                        s->id > PVM_SECTION_CODE ? "unexpected section %u"
-                                                 : "section %u is out of order or there twice",
-                        s->id);
-    if (!known) *last = UINT8_MAX;
+    if (!known && s->id < PVM_SECTION_OPTIONAL) {
+        error_at(r->err, PVM_BAD_SECTION, s->offset,
+                 s->id > PVM_SECTION_CODE ? "unexpected section %u"
+                                          : "section %u is out of order or there twice",
+                 s->id);
+        if (!module_pass_over(&p->m->base, r->err)) return false;
+    } else if (!known) {
+        *last = UINT8_MAX;
+    }
     s->extra = !known;
     uint64_t length_at = reader_at(r);
     uint32_t length = pvm_take_varint(p, r);

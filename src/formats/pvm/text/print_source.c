@@ -199,7 +199,8 @@ static void print_oddities(struct printer *s)
     if (p->length_wrong) writer_print(out, "%%length = %llu\n", (unsigned long long)p->length);
     for (size_t i = 0; i < p->section_count; i++) {
         const struct pvm_section *x = &p->sections[i];
-        if (!x->raw && !x->extra) continue;
+        bool foreign = x->extra && x->id < PVM_SECTION_OPTIONAL; /* No text can name it. */
+        if ((!x->raw && !x->extra) || foreign) continue;
         writer_print(out, "%%section %u = ", x->id);
         writer_hex(out, x->payload);
         writer_char(out, '\n');

@@ -57,6 +57,11 @@ bool tvmr_card_parse(struct tvmr_module *m, const penta_option *options, size_t 
         m->base.damage = inner->damage;
         if (m->base.damage.code && !m->base.damage.decoded) m->base.damage.offset += card.at;
         m->expanded = (struct writer){0};
+        m->base.passed_count = inner->passed_count;
+        for (size_t i = 0; i < inner->passed_count; i++) {
+            m->base.passed[i] = inner->passed[i];
+            if (!inner->passed[i].decoded) m->base.passed[i].offset += card.at;
+        }
     } else if (!err->code) {
         error_at(&m->base.damage, TVMR_CARD, card.at, "a card in a card");
     }

@@ -61,7 +61,8 @@ static bool check_layout(struct tvmr_module *m)
                  "instructions end at %llu, the image at %llu", (unsigned long long)end,
                  (unsigned long long)size);
         m->base.damage.decoded = tvmr_decoded(m);
-        return false;
+        if (h->instr_offset > size || !module_pass_over(&m->base, &m->base.damage)) return false;
+        m->header.instr_count = (uint32_t)((size - h->instr_offset) / TVMR_INSN);
     }
     return true;
 }
@@ -124,8 +125,11 @@ static bool parse_metadata(struct tvmr_module *m, size_t at, penta_error *err)
         return true;
     }
     uint64_t length = rest.size < 4 ? 0 : bytes_get32(rest.data);
-    if (rest.size < 12 || length > rest.size - 12)
-        return container_damage(m, TVMR_METADATA, at, "the metadata section runs past the end");
+    if (rest.size < 12 || length > rest.size - 12) {
+        container_damage(m, TVMR_METADATA, at, "the metadata section runs past the end");
+        m->trailing = rest;
+        return module_pass_over(&m->base, &m->base.damage);
+    }
     m->metadata = bytes_slice(rest, 0, (size_t)length + 12);
     m->trailing = bytes_slice(rest, (size_t)length + 12, rest.size);
     penta_bytes json = bytes_slice(m->metadata, 4, (size_t)length);
@@ -223,7 +227,7 @@ static bool read_weights_as(struct tvmr_module *m, const char *form, const char 
 penta_module *tvmr_parse(penta_bytes file, const penta_option *options, size_t count,
                          penta_error *err)
 {
-    struct tvmr_module *m = module_new(sizeof *m, &tvmr_driver, file, err);
+    struct tvmr_module *m = module_new(sizeof *m, &tvmr_driver, file, options, count, err);
     if (!m) return NULL;
     m->image = file;
     m->accept_mix = option_text(options, count, "accept-mix") != NULL;
@@ -292,7 +296,8 @@ void tvmr_write(struct writer *out, const struct tvmr_extension_entry *exts, siz
 bool tvmr_encode(const penta_module *module, struct writer *out, penta_error *err)
 {
     const struct tvmr_module *m = tvmr_module(module);
-    if (module->damage.code || m->legacy || m->is_weights || tvmr_decoded(m)) {
+    if (module->damage.code || module->passed_count || m->legacy || m->is_weights ||
+        tvmr_decoded(m)) {
         writer_bytes(out, module->file.data, module->file.size);
         return writer_ok(out, err);
     }
