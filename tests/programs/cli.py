@@ -83,9 +83,9 @@ def test_limits():
 def test_option_names():
     """The library names options by their key, the tool by what is typed: in text, JSON and explain."""
     text = exits(0, "explain", "PENTA0006").stdout
-    check(b"Option '--format' says" in text, text)
+    check(b"The option '--format' says" in text, text)
     rule = json.loads(exits(0, "explain", "PENTA0006", "--json").stdout)["rules"][0]
-    check("Option '--format' says" in rule["explanation"], rule)
+    check("The option '--format' says" in rule["explanation"], rule)
     document = json.loads(exits(2, "info", "good.kblob", "--max-instructions", "x", "--json").stdout)
     check(document["diagnostics"][0]["message"].startswith("option '--max-instructions'"), document)
 
