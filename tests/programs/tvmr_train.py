@@ -194,7 +194,7 @@ def test_training_refused():
     open("targets.csv", "w").write("0\n1\n0\n1\n")
     open("bad.csv", "w").write("0\n1\n-1\n1\n")
     files = ["--data", "data.csv", "--targets", "targets.csv"]
-    for args, words in ((["--data", "data.csv"], "belong together"), (files + ["--batch", "2"], "no label batch_end"),
+    for args, words in ((["--data", "data.csv"], "need both data and targets"), (files + ["--batch", "2"], "no label batch_end"),
                         (files + ["--classes", "1"], "of 1 classes"), (files + ["--init", "other"], "none of none"),
                         (files + ["--goal", "x"], "'x' is not a number"), (files + ["--on", "x"], "'x' is not a number"),
                         (["--data", "data.csv", "--targets", "bad.csv"], "-1 is no class"),
